@@ -402,6 +402,10 @@ pub fn step<S: ObjectSpace>(
 }
 
 #[inline(always)]
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table: an arm per instruction, with few lines each"
+)]
 fn execute<S: ObjectSpace>(
     space: &mut S,
     code: &Code,
@@ -482,14 +486,8 @@ fn execute<S: ObjectSpace>(
             space.delete_attr(frame.top(0), name(i))?;
             frame.drop_n(1);
         }
-        Instr::Unary(op) => {
-            let v = space.op(op, frame.top_n(1))?;
-            frame.replace(1, v);
-        }
-        Instr::Binary(op) => {
-            let v = space.op(op, frame.top_n(2))?;
-            frame.replace(2, v);
-        }
+        Instr::Unary(op) => apply(space, frame, op, 1)?,
+        Instr::Binary(op) => apply(space, frame, op, 2)?,
         Instr::Not => {
             let v = frame.pop();
             match space.truth(&v)? {
@@ -506,10 +504,7 @@ fn execute<S: ObjectSpace>(
                 }
             }
         }
-        Instr::ToBool => {
-            let v = space.op(HlOp::Bool, frame.top_n(1))?;
-            frame.replace(1, v);
-        }
+        Instr::ToBool => apply(space, frame, HlOp::Bool, 1)?,
         Instr::StoreSubscr => {
             let args = [
                 frame.top(1).clone(),
@@ -523,10 +518,7 @@ fn execute<S: ObjectSpace>(
             space.op(HlOp::DelItem, frame.top_n(2))?;
             frame.drop_n(2);
         }
-        Instr::GetSlice => {
-            let v = space.op(HlOp::GetSlice, frame.top_n(3))?;
-            frame.replace(3, v);
-        }
+        Instr::GetSlice => apply(space, frame, HlOp::GetSlice, 3)?,
         Instr::SetSlice => {
             let args = [
                 frame.top(2).clone(),
@@ -541,13 +533,10 @@ fn execute<S: ObjectSpace>(
             space.op(HlOp::DelSlice, frame.top_n(3))?;
             frame.drop_n(3);
         }
-        Instr::BuildSlice => {
-            let v = space.op(HlOp::NewSlice, frame.top_n(3))?;
-            frame.replace(3, v);
-        }
-        Instr::BuildTuple(n) => build(space, frame, HlOp::NewTuple, n as usize)?,
-        Instr::BuildList(n) => build(space, frame, HlOp::NewList, n as usize)?,
-        Instr::BuildDict(n) => build(space, frame, HlOp::NewDict, 2 * n as usize)?,
+        Instr::BuildSlice => apply(space, frame, HlOp::NewSlice, 3)?,
+        Instr::BuildTuple(n) => apply(space, frame, HlOp::NewTuple, n as usize)?,
+        Instr::BuildList(n) => apply(space, frame, HlOp::NewList, n as usize)?,
+        Instr::BuildDict(n) => apply(space, frame, HlOp::NewDict, 2 * n as usize)?,
         Instr::BuildSet(n) => {
             let v = space.build_set(frame.top_n(n as usize))?;
             frame.replace(n as usize, v);
@@ -622,10 +611,7 @@ fn execute<S: ObjectSpace>(
                 Truth::Fork => fork(Successor::pushing(target, v), Successor::at(pc + 1)),
             };
         }
-        Instr::GetIter => {
-            let v = space.op(HlOp::Iter, frame.top_n(1))?;
-            frame.replace(1, v);
-        }
+        Instr::GetIter => apply(space, frame, HlOp::Iter, 1)?,
         Instr::ForIter(target) => match space.next(frame.top(0))? {
             Next::Item(v) => frame.stack.push(v),
             Next::Exhausted => {
@@ -726,7 +712,8 @@ fn fork<V, S, E>(a: Successor<V>, b: Successor<V>) -> Result<Step<V, S>, E> {
     Ok(Step::Fork(Box::new([a, b])))
 }
 
-fn build<S: ObjectSpace>(
+#[inline]
+fn apply<S: ObjectSpace>(
     space: &mut S,
     frame: &mut Frame<S::Value>,
     op: HlOp,

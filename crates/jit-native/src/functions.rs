@@ -13,8 +13,8 @@ use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
 use taipan_jit::{Failure, JitProgram, Stub, Word};
 use taipan_lltype::{
-    Addr, FuncType, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp, Program,
-    STR, word_of_u64,
+    Addr, FuncType, LLConst, LLGraph, LLOperand, LLType, NamedOperands, OBJECT, OBJECT_VTABLE,
+    PlainOp, Program, STR, View, word_of_u64,
 };
 use taipan_runtime::gc::api::collections;
 use taipan_transform::gc_transform_quickly;
@@ -63,8 +63,10 @@ enum Point {
 /// Where a function goes on at a merge point that is not its own.
 struct Left {
     key: PortalKey,
-    /// The portal and the greens, as operands of a call.
-    call: Vec<LLOperand>,
+    /// The portal.
+    callee: LLOperand,
+    /// The greens, as operands of a call of it.
+    greens: Vec<LLOperand>,
 }
 
 /// What a cell stands for.
@@ -309,7 +311,7 @@ impl<'p> Functions<'p> {
         jit: &NativeJit<'p>,
         function: usize,
         greens: &[Word],
-        call: &[LLOperand],
+        (callee, fixed): (&LLOperand, &[LLOperand]),
     ) -> usize {
         let driver = self.functions[function].driver;
         let key = (driver, greens.to_vec());
@@ -327,8 +329,12 @@ impl<'p> Functions<'p> {
         };
         self.cells.insert(at, cell);
         self.portals.insert(key.clone(), at);
-        let call = call.to_vec();
-        self.left.insert(at, Left { key, call });
+        let left = Left {
+            key,
+            callee: callee.clone(),
+            greens: fixed.to_vec(),
+        };
+        self.left.insert(at, left);
         at
     }
 
@@ -346,7 +352,9 @@ impl<'p> Functions<'p> {
             Err(why) => {
                 self.log_refused(jit, *driver, greens, &why.why);
                 let types = &jit.entered[*driver].entry;
-                let graph = interpreted("the interpreter", types.result, &types.args, &left.call);
+                let (result, args) = (types.result, &types.args);
+                let name = "the interpreter";
+                let graph = interpreted(name, result, args, &left.callee, &left.greens);
                 let code = self.made_up(jit, graph).map_err(|e| e.to_string())?;
                 store(at, code as u64);
             }
@@ -673,13 +681,17 @@ impl<'p> Functions<'p> {
         let operations = operations.flat_map(|b| &g.block(b).operations);
         let mut exits = operations.filter(|op| op.op == PlainOp::JitExit.into());
         exits.all(|op| {
-            let LLOperand::Const(LLConst::Int(_, at)) = &op.args[0] else {
+            let View::JitExit {
+                cell: LLOperand::Const(LLConst::Int(_, at)),
+                values,
+            } = op.view()
+            else {
                 return true;
             };
             let Some(cell) = self.cells.get(&(at.get() as usize)) else {
                 return false;
             };
-            let passed = op.args[1..].iter().map(|a| match a {
+            let passed = values.iter().map(|a| match a {
                 LLOperand::Var(v) => *g.ty(*v),
                 LLOperand::Const(c) => c.ty(),
             });
@@ -798,8 +810,8 @@ impl Exits for Plan<'_, '_> {
         Some(self.cell(Point::Block(b), live, None))
     }
 
-    fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize {
-        (self.inner).portal_cell(self.jit, self.function, greens, call)
+    fn portal(&mut self, greens: &[Word], callee: &LLOperand, fixed: &[LLOperand]) -> usize {
+        (self.inner).portal_cell(self.jit, self.function, greens, (callee, fixed))
     }
 
     fn called_portal(&mut self, driver: u32, greens: &[Word]) -> (usize, FuncType) {

@@ -7,8 +7,8 @@ use taipan_jit::engine::Entered;
 use taipan_jit::{Note, Word, World, type_name};
 use taipan_lltype::text::LLNames;
 use taipan_lltype::{
-    Addr, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LLValue, LowLevel, OBJECT_VTABLE,
-    PlainOp, STR, TypeKind,
+    Addr, FuncSym, LLConst, LLGraph, LLOperand, LLType, LLValue, LowLevel, NamedOperands,
+    OBJECT_VTABLE, PlainOp, STR, TypeKind, View,
 };
 
 /// Longer strings are cut.
@@ -80,10 +80,11 @@ impl Listing {
 
 /// The cell by which an operation leaves a unit.
 fn leaves_by(op: &Operation<LowLevel>) -> Option<usize> {
-    match (op.op, op.args.first()) {
-        (LLOp::Plain(PlainOp::JitExit), Some(LLOperand::Const(LLConst::Int(_, cell)))) => {
-            usize::try_from(cell.get()).ok()
-        }
+    match op.view() {
+        View::JitExit {
+            cell: LLOperand::Const(LLConst::Int(_, cell)),
+            ..
+        } => usize::try_from(cell.get()).ok(),
         _ => None,
     }
 }

@@ -218,7 +218,7 @@ pub(crate) fn operations(g: &LLGraph) -> usize {
     let silent = |op: LLOp| {
         matches!(
             op,
-            LLOp::Plain(PlainOp::SameAs | PlainOp::CastPointer | PlainOp::JitMarker)
+            LLOp::Plain(PlainOp::SameAs | PlainOp::CastPointer | PlainOp::JitNote)
         )
     };
     (g.blocks.iter().flat_map(|b| &b.operations))

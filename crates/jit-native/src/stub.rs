@@ -1,7 +1,7 @@
 //! A portal in the form in which calls of it enter compiled code.
 
-use taipan_graph::{BlockId, Link, Operation};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp};
+use taipan_graph::{BlockId, Link};
+use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE, View};
 
 /// A graph that takes the arguments of a portal and calls the code for the green ones with
 /// the others. It is to be transformed like any other.
@@ -18,25 +18,18 @@ pub fn enter_stub(portal: &FuncSym, driver: usize, green: &[bool]) -> LLGraph {
     let code_type = LLType::func(reds, ty.result).ptr();
     let (code, result) = (g.new_var("", code_type), g.new_var("", ty.result));
     let number = LLOperand::Const(LLConst::signed(driver as i64));
-    let enter = Operation {
-        op: PlainOp::JitEnter.into(),
-        args: std::iter::once(number)
-            .chain(of_color(true).map(|(o, _)| o))
-            .collect(),
-        result: code,
-        at: 0,
+    let [greens, reds] = [true, false].map(|c| of_color(c).map(|(o, _)| o).collect::<Vec<_>>());
+    let enter = View::JitEnter {
+        driver: &number,
+        greens: &greens,
     };
-    // Nobody knows what may be called: there are no targets.
-    let nobody = LLOperand::Const(LLConst::void());
-    let call = Operation {
-        op: PlainOp::IndirectCall.into(),
-        args: std::iter::once(LLOperand::Var(code))
-            .chain(of_color(false).map(|(o, _)| o))
-            .chain([nobody])
-            .collect(),
-        result,
-        at: 0,
+    let call = View::IndirectCall {
+        callee: &LLOperand::Var(code),
+        args: &reds,
+        // Nobody knows what may be called.
+        targets: &LLOperand::Const(LLConst::void()),
     };
+    let (enter, call) = (enter.operation(code, 0), call.operation(result, 0));
     let exit = Link::new(g.returnblock, vec![LLOperand::Var(result)]);
     let block = g.block_mut(BlockId(0));
     block.inputargs = args;

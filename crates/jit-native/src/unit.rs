@@ -11,8 +11,8 @@ use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_l
 use taipan_jit::engine::ResidualFunction;
 use taipan_jit::{Stub, Word};
 use taipan_lltype::{
-    BOOL, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT, OBJECT_VTABLE,
-    PlainOp, SIGNED, TypeKind, VOID,
+    BOOL, Called, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
+    NumFamily, NumOp, OBJECT, OBJECT_VTABLE, SIGNED, TypeKind, VOID, View,
 };
 
 /// Where a unit is left.
@@ -22,8 +22,8 @@ pub(crate) trait Exits {
     fn entry(&mut self, b: BlockId) -> Option<usize>;
 
     /// The cell by which a call of the portal goes on for known greens, where that is the last
-    /// thing that code does.
-    fn portal(&mut self, greens: &[Word], call: &[LLOperand]) -> usize;
+    /// thing that code does; `fixed` are the greens as operands of the call.
+    fn portal(&mut self, greens: &[Word], callee: &LLOperand, fixed: &[LLOperand]) -> usize;
 
     /// The word that leads to compiled code of a driver for greens, which is called in the place
     /// of the portal, or is 0; and the type of that.
@@ -92,10 +92,12 @@ pub(crate) fn region(
     }
     let begin = b.g.startblock;
     if let Some(tally) = b.exits.tally() {
-        push(&mut b.g, begin, PlainOp::JitCount, [word(tally)], *BOOL);
+        let counter = &word(tally);
+        push(&mut b.g, begin, View::JitCount { counter }, *BOOL);
     }
     if let Some((counter, cell)) = counted {
-        let often = push(&mut b.g, begin, PlainOp::JitCount, [word(counter)], *BOOL);
+        let counter = &word(counter);
+        let often = push(&mut b.g, begin, View::JitCount { counter }, *BOOL);
         let out = b.g.new_block(Vec::new());
         let values = inputs[1..].iter().map(|v| LLOperand::Var(*v)).collect();
         leave(&mut b.g, out, word(cell), values);
@@ -134,28 +136,20 @@ fn word(address: usize) -> LLOperand {
     LLOperand::Const(LLConst::signed(address as i64))
 }
 
-fn push(
-    g: &mut LLGraph,
-    at: BlockId,
-    op: impl Into<LLOp>,
-    args: impl IntoIterator<Item = LLOperand>,
-    ty: LLType,
-) -> VarId {
+fn push(g: &mut LLGraph, at: BlockId, op: View<'_, LLOperand>, ty: LLType) -> VarId {
     let result = g.new_var("", ty);
-    g.block_mut(at).operations.push(Operation {
-        op: op.into(),
-        args: args.into_iter().collect(),
-        result,
-        at: 0,
-    });
+    g.block_mut(at).operations.push(op.operation(result, 0));
     result
 }
 
 /// Ends a block by going on elsewhere for good.
 fn leave(g: &mut LLGraph, at: BlockId, cell: LLOperand, values: Vec<LLOperand>) {
     let ty = *g.ty(g.returnvar());
-    let args = std::iter::once(cell).chain(values);
-    let result = push(g, at, PlainOp::JitExit, args, ty);
+    let exit = View::JitExit {
+        cell: &cell,
+        values: &values,
+    };
+    let result = push(g, at, exit, ty);
     let target = g.returnblock;
     goto(g, at, target, vec![LLOperand::Var(result)]);
 }
@@ -212,8 +206,11 @@ impl Builder<'_> {
             for op in before {
                 self.operation(copy, op);
             }
-            let (fixed, reds) = call.args.split_at(greens.len() + 1);
-            let cell = self.exits.portal(greens, fixed);
+            let Some(Called { callee, args, .. }) = call.view().call() else {
+                return;
+            };
+            let (fixed, reds) = args.split_at(greens.len());
+            let cell = self.exits.portal(greens, callee, fixed);
             let reds = self.operands(reds);
             leave(&mut self.g, copy, word(cell), reds);
             return;
@@ -247,28 +244,42 @@ impl Builder<'_> {
         greens: &[Word],
     ) -> BlockId {
         let (entry, ty) = self.exits.called_portal(driver, greens);
-        let args = self.operands(&op.args);
+        let Some(Called { callee, args, .. }) = op.view().call() else {
+            return at;
+        };
+        let (callee, args) = (self.operand(callee), self.operands(args));
         let result = self.var(op.result);
         let (g, of) = (&mut self.g, ty.result);
-        let reds = args[args.len() - ty.args.len()..].to_vec();
+        let reds = &args[args.len() - ty.args.len()..];
         // Functions of the interpreter notice by themselves that there is no more stack.
         let (enter, call) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
-        let used_up = push(g, at, PlainOp::StackCheck, [], *BOOL);
+        let used_up = push(g, at, View::StackCheck {}, *BOOL);
         let look = g.new_block(Vec::new());
         let (yes, no) = (Link::new(call, Vec::new()), Link::new(look, Vec::new()));
         branch(g, at, used_up, yes, no);
         let at = look;
-        let offset = LLOperand::Const(LLConst::signed(0));
-        let code = push(g, at, PlainOp::RawLoad, [word(entry), offset], *SIGNED);
-        let ty = LLType::new(TypeKind::Func(ty)).ptr();
-        let code = push(g, at, PlainOp::CastIntToPtr, [LLOperand::Var(code)], ty);
-        let is_there = push(g, at, PlainOp::PtrNonzero, [LLOperand::Var(code)], *BOOL);
+        let load = View::RawLoad {
+            address: &word(entry),
+            offset: &LLOperand::Const(LLConst::signed(0)),
+        };
+        let value = &LLOperand::Var(push(g, at, load, *SIGNED));
+        let code_type = LLType::new(TypeKind::Func(ty.clone())).ptr();
+        let code = &LLOperand::Var(push(g, at, View::CastIntToPtr { value }, code_type));
+        let is_there = push(g, at, View::PtrNonzero { value: code }, *BOOL);
         let passed: Vec<VarId> = (!of.is_void()).then_some(result).into_iter().collect();
         let count = passed.len();
         let on = g.new_block(passed);
-        let reds = std::iter::once(LLOperand::Var(code)).chain(reds);
-        let entered = push(g, enter, PlainOp::IndirectCall, reds, of);
-        let called = push(g, call, PlainOp::DirectCall, args, of);
+        let compiled = View::IndirectCall {
+            callee: code,
+            args: reds,
+            targets: &LLOperand::Const(LLConst::void()),
+        };
+        let entered = push(g, enter, compiled, of);
+        let portal = View::DirectCall {
+            callee: &callee,
+            args: &args,
+        };
+        let called = push(g, call, portal, of);
         for (block, value) in [(enter, entered), (call, called)] {
             goto(g, block, on, vec![LLOperand::Var(value); count]);
         }
@@ -356,7 +367,8 @@ impl Builder<'_> {
             let values: Vec<LLOperand> = inputs.iter().map(|v| LLOperand::Var(*v)).collect();
             let head = g.new_block(inputs);
             counted.insert(copy, head);
-            let often = push(g, head, PlainOp::JitCount, [word(counter)], *BOOL);
+            let counter = &word(counter);
+            let often = push(g, head, View::JitCount { counter }, *BOOL);
             let out = g.new_block(Vec::new());
             leave(g, out, word(cell), values.clone());
             branch(
@@ -423,14 +435,21 @@ fn switch(g: &mut LLGraph, at: BlockId, on: LLOperand, mut links: Vec<Link<LowLe
 /// Whether a pointer or the bits of a float are these.
 fn equals(g: &mut LLGraph, at: BlockId, on: &LLOperand, case: LLConst) -> VarId {
     if let LLConst::Float(bits) = case {
-        let op = PlainOp::ConvertFloatBytesToLonglong;
-        let own = push(g, at, op, [on.clone()], *SIGNED);
-        let eq = LLOp::Num(taipan_lltype::NumFamily::Int, taipan_lltype::NumOp::Eq);
-        let bits = LLOperand::Const(LLConst::signed(bits as i64));
-        return push(g, at, eq, [LLOperand::Var(own), bits], *BOOL);
+        let own = View::ConvertFloatBytesToLonglong { value: on };
+        let is_it = View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::Eq,
+            left: &LLOperand::Var(push(g, at, own, *SIGNED)),
+            right: &LLOperand::Const(LLConst::signed(bits as i64)),
+        };
+        return push(g, at, is_it, *BOOL);
     }
     let case = LLOperand::Const(case);
-    push(g, at, PlainOp::PtrEq, [on.clone(), case], *BOOL)
+    let is_it = View::PtrEq {
+        left: on,
+        right: &case,
+    };
+    push(g, at, is_it, *BOOL)
 }
 
 /// A unit that only decides by a promoted value where to go on: one cell for each, with
@@ -470,19 +489,23 @@ pub(crate) fn dispatcher(
     g
 }
 
-/// The unit that calls the portal, whose first arguments and callee are given, with the
-/// values that it gets.
+/// The unit that calls the portal, whose first arguments are given, with the values that it gets.
 pub(crate) fn interpreted(
     name: &str,
     result: LLType,
     types: &[LLType],
-    call: &[LLOperand],
+    callee: &LLOperand,
+    greens: &[LLOperand],
 ) -> LLGraph {
     let (mut g, _, values) = new_unit(name, result, types);
     let start = g.startblock;
-    let args = call.iter().cloned();
-    let args = args.chain(values.into_iter().map(LLOperand::Var));
-    let returned = push(&mut g, start, PlainOp::DirectCall, args, result);
+    let mut args = greens.to_vec();
+    args.extend(values.into_iter().map(LLOperand::Var));
+    let call = View::DirectCall {
+        callee,
+        args: &args,
+    };
+    let returned = push(&mut g, start, call, result);
     let value = match result.is_void() {
         true => LLOperand::Const(LLConst::void()),
         false => LLOperand::Var(returned),
@@ -501,8 +524,8 @@ pub(crate) fn failing(
 ) -> LLGraph {
     let (mut g, ..) = new_unit(name, result, types);
     let start = g.startblock;
-    let exception = exception.map(LLOperand::Const);
-    push(&mut g, start, PlainOp::ExcSet, exception, *VOID);
+    let [class, value] = &exception.map(LLOperand::Const);
+    push(&mut g, start, View::ExcSet { class, value }, *VOID);
     let zero = match taipan_lltype::word_const(0, result) {
         Some(c) => c,
         None => LLConst::Null(result),

@@ -15,7 +15,10 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use taipan_graph::{BlockId, Operation, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp};
+use taipan_lltype::{
+    Called, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands, PlainOp,
+    View,
+};
 
 use crate::binding::{AbstractConstant, Binding, Frozen, OriginId};
 use crate::explain::{HintError, code_place};
@@ -23,8 +26,8 @@ use crate::hints::{Hint, hint_of};
 use crate::prepare::{call_stub, prepare};
 use crate::program::{JitProgram, Policy};
 use crate::purity::{
-    Purity, call_targets, field_name, has_frozen_list, is_immutable_array, is_immutable_field,
-    operand_ty, reads_immutable,
+    Purity, call_targets, field_of, has_frozen_list, is_immutable_array, is_immutable_field,
+    pointee, reads_immutable,
 };
 
 /// A copy of a function for one kind of call site.
@@ -273,12 +276,13 @@ impl<'p> Annotator<'p> {
         op: &Operation<LowLevel>,
         args: &[Binding],
     ) -> Result<Option<Binding>, HintError> {
-        use PlainOp::*;
         let (s, b, i) = place;
         if let Some(hint) = hint_of(op) {
-            return self.hint(place, op, hint, &args[0]).map(Some);
+            let View::Hint { value, .. } = op.op.view(args) else {
+                return Ok(None);
+            };
+            return self.hint(place, op, hint, value).map(Some);
         }
-        let pointee = |i: usize| op.args.get(i).and_then(|p| operand_ty(graph, p).pointee());
         let own = |a: &mut Self| a.origin(OriginKind::Op(s, b, i));
         let frozen = args.first().map_or(Frozen::No, Binding::frozen);
         let memory = |a: &mut Self, immutable: bool, result: Frozen| -> Binding {
@@ -294,13 +298,15 @@ impl<'p> Annotator<'p> {
             Frozen::Deep => Frozen::Deep,
             _ => Frozen::No,
         };
-        Ok(Some(match op.op {
+        Ok(Some(match op.view() {
             _ if graph.ty(op.result).is_void() && !is_call(op.op) => Binding::green(),
-            LLOp::Plain(DirectCall | IndirectCall) => return self.call(place, graph, op, args),
-            LLOp::Plain(SameAs) => args[0].clone(),
-            LLOp::Plain(WeAreJitted | JitTraceLength) => Binding::green(),
-            LLOp::Plain(Getfield) => {
-                let field = pointee(0).zip(field_name(op.args.get(1)));
+            View::DirectCall { .. } | View::IndirectCall { .. } => {
+                return self.call(place, graph, op, args);
+            }
+            View::SameAs { value } => self.binding(s, value),
+            View::WeAreJitted {} | View::JitTraceLength {} => Binding::green(),
+            View::Getfield { object, field } => {
+                let field = field_of(graph, object, field);
                 let says = |what: fn(&dyn JitProgram, LLType, &str) -> bool| {
                     field.is_some_and(|(t, name)| what(self.program, t, name))
                 };
@@ -318,19 +324,22 @@ impl<'p> Annotator<'p> {
                 };
                 memory(self, immutable, result)
             }
-            LLOp::Plain(Getarrayitem) => {
-                let immutable = pointee(0).is_some_and(is_immutable_array);
+            View::Getarrayitem { array, .. } => {
+                let immutable = pointee(graph, array).is_some_and(is_immutable_array);
                 memory(self, immutable, inner)
             }
-            LLOp::Plain(Getinteriorfield) => {
-                let immutable = reads_immutable(self.program, graph, op);
+            View::Getinteriorfield { object, path } => {
+                let immutable = reads_immutable(self.program, graph, object, path);
                 memory(self, immutable, inner)
             }
-            LLOp::Plain(CastPointer | CastOpaquePtr | Getsubstruct | Getarraysubstruct) => {
+            View::CastPointer { .. }
+            | View::CastOpaquePtr { .. }
+            | View::Getsubstruct { .. }
+            | View::Getarraysubstruct { .. } => {
                 let origin = own(self);
                 combine(args, origin, frozen)
             }
-            other if other.flags() & taipan_lltype::FOLD != 0 => {
+            _ if op.op.flags() & taipan_lltype::FOLD != 0 => {
                 let origin = own(self);
                 combine(args, origin, Frozen::No)
             }
@@ -386,12 +395,15 @@ impl<'p> Annotator<'p> {
         op: &Operation<LowLevel>,
         args: &[Binding],
     ) -> Result<Option<Binding>, HintError> {
-        let direct = op.op == PlainOp::DirectCall.into();
-        let passed = match direct {
-            true => &args[1..],
-            false => &args[1..args.len() - 1],
+        let Some(Called {
+            callee: callable,
+            args: passed,
+            targets,
+        }) = op.op.view(args).call()
+        else {
+            return Ok(None);
         };
-        let callable = &args[0];
+        let direct = targets.is_none();
         let red = |graph: &LLGraph| match graph.ty(op.result).is_void() {
             true => Binding::green(),
             false => Binding::red(),

@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 use taipan_graph::ExitCase;
-use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel, PlainOp};
+use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel, PlainOp, View};
 
 use crate::annotator::SpecIx;
 use crate::colors::CallColor;
@@ -121,6 +121,64 @@ pub(crate) struct TsOp {
     pub(crate) live: Vec<Slot>,
     /// The instruction of the function's bytecode that it comes from.
     pub(crate) at: u32,
+}
+
+impl TsOp {
+    /// The value that it passes on, makes known or asks about: its first operand.
+    pub(crate) fn operand(&self) -> &Arg {
+        match &self.args[..] {
+            [operand, ..] => operand,
+            [] => unreachable!("an operation on nothing"),
+        }
+    }
+
+    /// The low-level operation that it does, with its operands by name; none if it does something
+    /// that is not one.
+    pub(crate) fn view(&self) -> Option<View<'_, Arg>> {
+        let op = match &self.kind {
+            TsKind::Plain(op) | TsKind::Read { op, .. } => *op,
+            TsKind::SameAs => PlainOp::SameAs.into(),
+            TsKind::Malloc(_) => PlainOp::Malloc.into(),
+            TsKind::MallocVarsize(_) => PlainOp::MallocVarsize.into(),
+            TsKind::AssumeField => PlainOp::Getfield.into(),
+            TsKind::IsConstant => PlainOp::JitIsConstant.into(),
+            TsKind::IsVirtual => PlainOp::JitIsVirtual.into(),
+            TsKind::AssertGreen => PlainOp::JitAssertGreen.into(),
+            TsKind::RecordExactClass => PlainOp::JitRecordExactClass.into(),
+            TsKind::RecordExactValue => PlainOp::JitRecordExactValue.into(),
+            TsKind::RecordNonNull | TsKind::CheckIndex => PlainOp::DebugAssert.into(),
+            TsKind::ExcOccurred => PlainOp::ExcOccurred.into(),
+            TsKind::ExcType => PlainOp::ExcType.into(),
+            TsKind::ExcValue => PlainOp::ExcValue.into(),
+            TsKind::ExcSet => PlainOp::ExcSet.into(),
+            TsKind::ExcClear => PlainOp::ExcClear.into(),
+            TsKind::Cast
+            | TsKind::MergePoint { .. }
+            | TsKind::Promote
+            | TsKind::UniqueString
+            | TsKind::PromoteField
+            | TsKind::ForceVirtualizable
+            | TsKind::RevealConst
+            | TsKind::GreenCall
+            | TsKind::Call(..)
+            | TsKind::Inline(_)
+            | TsKind::ElidableCall
+            | TsKind::ResidualCall
+            | TsKind::DriverMergePoint { .. }
+            | TsKind::LoopCloses
+            | TsKind::ReverseSplitQueue => return None,
+        };
+        View::of(op, &self.args)
+    }
+
+    /// The pointer and the path to what it reads, if it reads a field, an item or a length.
+    pub(crate) fn read_place(&self) -> Option<(&Arg, &[Arg])> {
+        match self.view()? {
+            View::Getarraysize { array } => Some((array, &[])),
+            View::Getinteriorarraysize { object, path } => Some((object, path)),
+            other => (other.access().filter(|a| a.stored.is_none())).map(|a| (a.object, a.path)),
+        }
+    }
 }
 
 /// An edge.

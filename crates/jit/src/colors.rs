@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use taipan_graph::Operation;
 use taipan_graph::VarId;
-use taipan_lltype::{LLOperand, LowLevel};
+use taipan_lltype::{LLOperand, LowLevel, NamedOperands};
 
-use crate::annotator::{Annotator, OriginKind, PORTAL, SpecIx, is_call};
+use crate::annotator::{Annotator, OriginKind, PORTAL, SpecIx};
 use crate::binding::{Binding, OriginId};
 
 /// The color of a function, by what it returns.
@@ -159,14 +159,14 @@ impl Colors {
                     let op = &a.spec(s).graph.block(b).operations[i];
                     let target = a.spec(s).calls.get(&(b, i)).and_then(|c| c.first());
                     let own = deps.entry(*id).or_default();
-                    match target {
-                        Some((_, target)) if is_call(op.op) => {
+                    match target.zip(op.view().call()) {
+                        Some(((_, target), call)) => {
                             // The result of calling a red function pointer is red.
-                            own.push((s, op.args[0].clone()));
+                            own.push((s, call.callee.clone()));
                             let family = &a.families[a.spec(*target).family];
                             returns.insert(*id, family.clone());
                             for callee in family {
-                                for (i, arg) in op.args[1..].iter().enumerate() {
+                                for (i, arg) in call.args.iter().enumerate() {
                                     let Some(o) = by_kind.get(&OriginKind::Arg(*callee, i)) else {
                                         continue;
                                     };

@@ -28,8 +28,8 @@ use taipan_graph::{
     BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operation, VarId, cleanup, ssa_to_ssi,
 };
 use taipan_lltype::{
-    BOOL, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLGraph, LLOp, LLOperand, LLType,
-    LowLevel, PlainOp, TypeKind, VOID, VoidConst,
+    BOOL, ConstantOperand, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLGraph, LLOperand,
+    LLType, LowLevel, NamedOperands, PlainOp, TypeKind, VOID, View, VoidConst,
 };
 
 use crate::prepare::call_stub;
@@ -148,15 +148,12 @@ pub fn portal_of(f: &FuncSym) -> Option<&FuncSym> {
 
 /// The marker that an operation is.
 pub(crate) fn marker_kind(op: &Operation<LowLevel>) -> Option<MarkerKind> {
-    if op.op != PlainOp::JitMarker.into() {
+    let View::JitMarker { kind, .. } = op.view_among(&[PlainOp::JitMarker])? else {
         return None;
-    }
-    match op.args.first() {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => match &**name {
-            "jit_merge_point" => Some(MarkerKind::MergePoint),
-            "can_enter_jit" => Some(MarkerKind::CanEnterJit),
-            _ => None,
-        },
+    };
+    match kind.as_field()? {
+        "jit_merge_point" => Some(MarkerKind::MergePoint),
+        "can_enter_jit" => Some(MarkerKind::CanEnterJit),
         _ => None,
     }
 }
@@ -166,7 +163,10 @@ pub(crate) fn marker_values(graph: &LLGraph, op: &Operation<LowLevel>) -> (Vec<L
     let greens = shape(op).map_or(0, |s| s.0);
     let mut count = 0;
     let mut values = Vec::new();
-    for (i, o) in op.args.iter().skip(3).enumerate() {
+    let View::JitMarker { values: named, .. } = op.view() else {
+        return (values, count);
+    };
+    for (i, o) in named.iter().enumerate() {
         if !operand_ty(graph, o).is_void() {
             count += usize::from(i < greens);
             values.push(o.clone());
@@ -176,7 +176,10 @@ pub(crate) fn marker_values(graph: &LLGraph, op: &Operation<LowLevel>) -> (Vec<L
 }
 
 fn shape(op: &Operation<LowLevel>) -> Option<(usize, bool)> {
-    match op.args.get(2)? {
+    let View::JitMarker { shape, .. } = op.view() else {
+        return None;
+    };
+    match shape {
         LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Tuple(items)))) => match &items[..] {
             [Const::Int(n), Const::Bool(automatic)] => Some((*n as usize, *automatic)),
             _ => None,
@@ -193,8 +196,10 @@ pub fn markers(graph: &LLGraph) -> Vec<Marker> {
             let (Some(kind), Some((greens, automatic))) = (marker_kind(op), shape(op)) else {
                 continue;
             };
-            if let Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(driver))))) =
-                op.args.get(1)
+            if let View::JitMarker {
+                driver: LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(driver)))),
+                ..
+            } = op.view()
             {
                 out.push(Marker {
                     kind,
@@ -239,17 +244,20 @@ pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Po
         return Err("there is no merge point".to_owned());
     };
     let needed = g.block(marker.block).exits[0].args.clone();
-    let mut op = op;
-    let given: Vec<LLOperand> = op.args[3..].to_vec();
+    let View::JitMarker {
+        kind,
+        driver,
+        values: given,
+        ..
+    } = op.view()
+    else {
+        return Err("there is no merge point".to_owned());
+    };
+    let (mut values, greens) = marker_values(&g, &op);
     if marker.automatic {
         let new = needed.iter().filter(|o| !given.contains(o));
-        let new: Vec<_> = new
-            .filter(|o| !operand_ty(&g, o).is_void())
-            .cloned()
-            .collect();
-        op.args.extend(new);
+        values.extend(new.filter(|o| !operand_ty(&g, o).is_void()).cloned());
     }
-    let (values, greens) = marker_values(&g, &op);
     // One variable for each of the values, in the block that starts with the marker.
     let mut inputs = Vec::new();
     for (i, o) in values.iter().enumerate() {
@@ -287,12 +295,16 @@ pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Po
         });
     }
     let head = g.new_block(inputs.clone());
-    let mut args: Vec<LLOperand> = op.args[..2].to_vec();
     let shape = Const::Tuple([Const::Int(greens as i64), Const::Bool(false)].into());
-    args.push(LLOperand::Const(LLConst::Void(VoidConst::Hl(shape))));
-    args.extend(inputs.iter().map(|v| LLOperand::Var(*v)));
-    op.args = args.into_iter().collect();
-    g.block_mut(head).operations.push(op);
+    let named: Vec<_> = inputs.iter().map(|v| LLOperand::Var(*v)).collect();
+    let marker_op = View::JitMarker {
+        kind,
+        driver,
+        shape: &LLOperand::Const(LLConst::Void(VoidConst::Hl(shape))),
+        values: &named,
+    };
+    let marker_op = marker_op.operation(op.result, op.at);
+    g.block_mut(head).operations.push(marker_op);
     g.block_mut(head).exits = vec![Link::new(after, passed)];
     g.block_mut(marker.block).exits = vec![Link::new(head, values)];
     let mut whole = g.clone();
@@ -431,20 +443,9 @@ fn take_marker(g: &mut LLGraph, b: BlockId) -> Vec<LLOperand> {
     }
 }
 
-fn push(
-    g: &mut LLGraph,
-    b: BlockId,
-    op: LLOp,
-    args: impl IntoIterator<Item = LLOperand>,
-    ty: LLType,
-) -> LLOperand {
+fn push(g: &mut LLGraph, b: BlockId, op: View<'_, LLOperand>, ty: LLType) -> LLOperand {
     let result = g.new_var("", ty);
-    g.block_mut(b).operations.push(Operation {
-        op,
-        args: args.into_iter().collect(),
-        result,
-        at: 0,
-    });
+    g.block_mut(b).operations.push(op.operation(result, 0));
     LLOperand::Var(result)
 }
 
@@ -463,14 +464,17 @@ fn ask(
     };
     let (greens, reds) = values.split_at(info.greens.len().min(values.len()));
     let ptr = LLType::new(TypeKind::Func(info.entry_type())).ptr();
-    let number = LLOperand::Const(LLConst::signed(i64::from(info.number)));
-    let greens = std::iter::once(number).chain(greens.iter().cloned());
-    let code = push(g, b, PlainOp::JitEnter.into(), greens, ptr);
-    let is_there = push(g, b, PlainOp::PtrNonzero.into(), [code.clone()], *BOOL);
+    let driver = &LLOperand::Const(LLConst::signed(i64::from(info.number)));
+    let code = push(g, b, View::JitEnter { driver, greens }, ptr);
+    let is_there = push(g, b, View::PtrNonzero { value: &code }, *BOOL);
     let enter = g.new_block(Vec::new());
-    let args = std::iter::once(code).chain(reds.iter().cloned());
-    let result = info.portal.ty().result;
-    let returned = push(g, enter, PlainOp::IndirectCall.into(), args, result);
+    let call = View::IndirectCall {
+        callee: &code,
+        args: reds,
+        // Nobody knows what may be called.
+        targets: &LLOperand::Const(LLConst::void()),
+    };
+    let returned = push(g, enter, call, info.portal.ty().result);
     return_(g, enter, returned);
     let block = g.block_mut(b);
     block.exitswitch = ExitSwitch::Value(is_there);
@@ -489,18 +493,22 @@ fn confirmed(
     otherwise: &Link<LowLevel>,
 ) -> BlockId {
     let mut values = values.iter();
-    let mut args = vec![LLOperand::Const(LLConst::Func(confirm.clone()))];
+    let mut args = Vec::with_capacity(confirm.ty().args.len());
     for ty in &confirm.ty().args {
         if ty.is_void() {
             args.push(LLOperand::Const(LLConst::void()));
         } else if let Some(v) = values.next() {
             args.push(match operand_ty(g, v) == *ty {
                 true => v.clone(),
-                false => push(g, b, PlainOp::CastPointer.into(), [v.clone()], *ty),
+                false => push(g, b, View::CastPointer { value: v }, *ty),
             });
         }
     }
-    let yes = push(g, b, PlainOp::DirectCall.into(), args, *BOOL);
+    let call = View::DirectCall {
+        callee: &LLOperand::Const(LLConst::Func(confirm.clone())),
+        args: &args,
+    };
+    let yes = push(g, b, call, *BOOL);
     let on = g.new_block(Vec::new());
     let block = g.block_mut(b);
     block.exitswitch = ExitSwitch::Value(yes);
@@ -557,9 +565,11 @@ fn enter_portal(g: &mut LLGraph, b: BlockId, info: &DriverInfo, mut values: Vec<
     }
     let direct = g.new_block(Vec::new());
     let callee = LLOperand::Const(LLConst::Func(info.portal.clone()));
-    let args = std::iter::once(callee).chain(values.iter().cloned());
-    let result = info.portal.ty().result;
-    let returned = push(g, direct, PlainOp::DirectCall.into(), args, result);
+    let call = View::DirectCall {
+        callee: &callee,
+        args: &values,
+    };
+    let returned = push(g, direct, call, info.portal.ty().result);
     return_(g, direct, returned);
     ask(g, b, info, &values, Link::new(direct, Vec::new()));
 }
@@ -573,24 +583,28 @@ pub const SET_PARAM: &str = "rpy_jit_set_param";
 pub const PARAMETERS: [&str; 1] = ["threshold"];
 
 fn set_param(op: &mut Operation<LowLevel>, driver: &dyn Fn(ObjId) -> Option<DriverInfo>) {
+    let View::JitSetParam {
+        driver: of,
+        name,
+        value,
+    } = op.view()
+    else {
+        return;
+    };
     let signed = |n: i64| LLOperand::Const(LLConst::signed(n));
-    let number = match op.args.first() {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(d))))) => {
+    let number = match of {
+        LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(d)))) => {
             driver(*d).map(|d| i64::from(d.number))
         }
         _ => Some(-1),
     };
-    let parameter = match op.args.get(1) {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => {
-            PARAMETERS.iter().position(|p| *p == &**name)
-        }
-        _ => None,
-    };
+    let name = name.as_field();
+    let parameter = name.and_then(|name| PARAMETERS.iter().position(|p| *p == name));
     let (Some(number), Some(parameter)) = (number, parameter) else {
         // It means nothing here; simplifying drops it.
         return;
     };
-    let value = op.args.get(2).cloned().unwrap_or_else(|| signed(i64::MIN));
+    let value = value.cloned().unwrap_or_else(|| signed(i64::MIN));
     let signed_ty = *taipan_lltype::SIGNED;
     let callee = FuncSym::new(
         FuncKind::External {
@@ -606,8 +620,9 @@ fn set_param(op: &mut Operation<LowLevel>, driver: &dyn Fn(ObjId) -> Option<Driv
         },
     );
     let callee = LLOperand::Const(LLConst::Func(callee));
-    op.op = PlainOp::DirectCall.into();
-    op.args = [callee, signed(number), signed(parameter as i64), value]
-        .into_iter()
-        .collect();
+    let call = View::DirectCall {
+        callee: &callee,
+        args: &[signed(number), signed(parameter as i64), value],
+    };
+    *op = call.operation(op.result, op.at);
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use taipan_graph::VarId;
-use taipan_lltype::{CodePlace, LLOp, LLOperand, PlainOp};
+use taipan_lltype::{CodePlace, LLOp, LLOperand, NamedOperands, PlainOp, View};
 
 use crate::annotator::{Annotator, PORTAL, Place, SpecIx};
 use crate::binding::Binding;
@@ -66,7 +66,10 @@ impl HintError {
     pub(crate) fn cannot_be_green(a: &Annotator<'_>, place: Place, hint: &str) -> HintError {
         let (s, b, i) = place;
         let op = &a.spec(s).graph.block(b).operations[i];
-        let v = op.args[0].as_var();
+        let v = match op.view() {
+            View::Hint { value, .. } => value.as_var(),
+            _ => None,
+        };
         let what = v.and_then(|v| named(a, s, v));
         let what = what.unwrap_or_else(|| "this value".into());
         let path = v.map_or_else(Vec::new, |v| path_to_red(a, s, v));
@@ -218,7 +221,8 @@ fn step(a: &Annotator<'_>, s: SpecIx, v: VarId) -> Option<(Step, Option<(SpecIx,
             let op = &caller.graph.block(*b).operations[*at];
             let caller = SpecIx(i as u32);
             if targets.iter().any(|t| t.1 == s)
-                && let Some(from) = op.args.get(argument + 1).and_then(|o| o.as_var())
+                && let Some(call) = op.view().call()
+                && let Some(from) = call.args.get(argument).and_then(|o| o.as_var())
                 && is_red(a, caller, from)
             {
                 let note = format!("{name} is an argument of this call");

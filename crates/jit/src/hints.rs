@@ -1,7 +1,7 @@
 //! The operation `hint`: a value, and the names of the hints that are set.
 
 use taipan_graph::Operation;
-use taipan_lltype::{LLConst, LLOperand, LowLevel, PlainOp, VoidConst};
+use taipan_lltype::{ConstantOperand, LowLevel, NamedOperands, PlainOp, View};
 
 /// What one `hint` says (RPython: the keywords of `rlib.jit.hint`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +33,11 @@ pub(crate) fn hint_of(op: &Operation<LowLevel>) -> Option<Hint> {
     if op.op != PlainOp::Hint.into() {
         return None;
     }
-    let known = op.args.iter().skip(1).filter_map(|a| match a {
-        LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => Some(match &**name {
+    let View::Hint { names, .. } = op.view() else {
+        return None;
+    };
+    let known = names.iter().filter_map(|name| {
+        Some(match name.as_field()? {
             "concrete" => Hint::Concrete,
             "promote" => Hint::Promote,
             "promote_string" | "promote_unicode" => Hint::PromoteString,
@@ -45,8 +48,7 @@ pub(crate) fn hint_of(op: &Operation<LowLevel>) -> Option<Hint> {
             "force_virtualizable" => Hint::ForceVirtualizable,
             "reverse_split_queue" => Hint::ReverseSplitQueue,
             _ => Hint::Other,
-        }),
-        _ => None,
+        })
     });
     Some(known.fold(Hint::Other, |a, b| if a == Hint::Other { b } else { a }))
 }

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use taipan_graph::{Operation, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VoidConst};
+use taipan_lltype::{
+    FuncSym, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, View, VoidConst,
+};
 
 use crate::annotator::{Annotator, SpecIx};
 use crate::colors::Colors;
@@ -82,8 +84,10 @@ pub fn known_names(program: &dyn JitProgram, driver: &DriverInfo) -> Result<Know
 fn promoted(g: &LLGraph) -> FxHashSet<VarId> {
     let mut all: FxHashSet<VarId> = FxHashSet::default();
     for op in g.blocks.iter().flat_map(|b| &b.operations) {
-        if hint_of(op) == Some(Hint::Promote) {
-            all.extend(op.args[0].as_var());
+        if let View::Hint { value, .. } = op.view()
+            && hint_of(op) == Some(Hint::Promote)
+        {
+            all.extend(value.as_var());
         }
     }
     // An argument that does nothing but lead there.
@@ -138,12 +142,11 @@ fn promote_greens(graph: &LLGraph) -> LLGraph {
         for v in values[..greens].iter().filter_map(LLOperand::as_var) {
             let result = g.copy_var(v);
             let hint = LLOperand::Const(LLConst::Void(VoidConst::Field("promote".into())));
-            promotions.push(Operation {
-                op: PlainOp::Hint.into(),
-                args: [LLOperand::Var(v), hint].into_iter().collect(),
-                result,
-                at: 0,
-            });
+            let hint = View::Hint {
+                value: &LLOperand::Var(v),
+                names: &[hint],
+            };
+            promotions.push(hint.operation(result, 0));
             map.insert(v, LLOperand::Var(result));
         }
         let block = &mut g.blocks[b];

@@ -33,9 +33,11 @@ mod tests;
 use std::sync::Arc;
 
 use taipan_graph::{ObjId, Operation};
-use taipan_lltype::{FuncSym, LLGraph, LLType, LowLevel, PlainOp, Program, StructId};
+use taipan_lltype::{
+    FuncSym, LLGraph, LLType, LowLevel, NamedOperands, PlainOp, Program, StructId, View,
+};
 
-use crate::purity::{field_name, is_immutable_field, operand_ty};
+use crate::purity::{field_of, is_immutable_field, operand_ty};
 
 pub use joined::LateWrites;
 pub use object_flow::ObjectFlow;
@@ -65,13 +67,17 @@ fn written_field(
     graph: &LLGraph,
     op: &Operation<LowLevel>,
 ) -> Option<(ObjId, Arc<str>)> {
-    if op.op != PlainOp::Setfield.into() {
+    let View::Setfield {
+        object,
+        field,
+        value,
+    } = op.view_among(&[PlainOp::Setfield])?
+    else {
         return None;
-    }
-    let name = field_name(op.args.get(1)).filter(|name| name.starts_with("inst_"))?;
-    let container = operand_ty(graph, op.args.first()?).pointee()?;
-    let class = instance_of(container)?;
-    let holds_nothing = operand_ty(graph, op.args.get(2)?).is_void();
+    };
+    let (container, name) = field_of(graph, object, field)?;
+    let class = instance_of(container).filter(|_| name.starts_with("inst_"))?;
+    let holds_nothing = operand_ty(graph, value).is_void();
     (!holds_nothing && is_immutable_field(program, container, name)).then(|| (class, name.into()))
 }
 

@@ -1,16 +1,18 @@
 //! What is noted of residual code for those who read it (`taipan jitlog`).
 //!
-//! Where something is noted stands a marker in the code, which generates nothing:
+//! Where something is noted stands an operation in the code, which generates nothing:
 //!
 //! ```text
-//! jit_marker(.note, 3)
+//! jit_note(3)
 //! v7 = malloc(...)
 //! ```
 //!
-//! Nothing is noted, and no marker is there, unless the [`World`](crate::World) wants it.
+//! Nothing is noted, and no operation is there, unless the [`World`](crate::World) wants it.
 
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, LowLevel, PlainOp, VOID, VoidConst};
+use taipan_lltype::{
+    FuncSym, LLConst, LLOperand, LLType, LowLevel, NamedOperands, PlainOp, VOID, View,
+};
 
 use crate::residual::Residual;
 use crate::specialize::Specializer;
@@ -44,8 +46,6 @@ pub fn type_name(ty: LLType) -> String {
     }
 }
 
-const NOTE: &str = "note";
-
 /// All notes of a residual function, if somebody wants them.
 #[derive(Default)]
 pub(crate) struct Notes {
@@ -67,16 +67,12 @@ impl Notes {
     }
 }
 
-/// The number of the note that an operation is the marker of.
+/// The number of the note that an operation stands for.
 pub(crate) fn note_number(op: &Operation<LowLevel>) -> Option<usize> {
-    if op.op != PlainOp::JitMarker.into() {
-        return None;
-    }
-    match &op.args[..] {
-        [
-            LLOperand::Const(LLConst::Void(VoidConst::Field(kind))),
-            LLOperand::Const(LLConst::Int(_, n)),
-        ] if **kind == *NOTE => usize::try_from(n.get()).ok(),
+    match op.view_among(&[PlainOp::JitNote])? {
+        View::JitNote {
+            number: LLOperand::Const(LLConst::Int(_, n)),
+        } => usize::try_from(n.get()).ok(),
         _ => None,
     }
 }
@@ -89,9 +85,8 @@ impl Residual {
         };
         all.push(note);
         let number = LLConst::signed(all.len() as i64 - 1);
-        let args = [LLConst::Void(VoidConst::Field(NOTE.into())), number];
-        let args = args.map(LLOperand::Const);
-        self.op(at, PlainOp::JitMarker.into(), args, *VOID);
+        let number = &LLOperand::Const(number);
+        self.op(at, View::JitNote { number }, *VOID);
     }
 }
 

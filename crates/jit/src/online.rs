@@ -9,7 +9,9 @@
 use std::sync::Arc;
 
 use taipan_graph::{BlockId, Operation, VarId, find_loops};
-use taipan_lltype::{FuncKind, FuncSym, LLGraph, LLOperand, LowLevel, PlainOp, TypeKind};
+use taipan_lltype::{
+    FuncKind, FuncSym, LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, TypeKind, View,
+};
 
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::colors::CallColor;
@@ -75,17 +77,21 @@ impl Online<'_> {
             None => return,
             Some(wanted) => wanted,
         };
-        for (i, o) in op.args.iter().enumerate().skip(1) {
+        let View::DirectCall { args: passed, .. } = op.view() else {
+            return;
+        };
+        // The callee comes first.
+        for (i, (o, arg)) in passed.iter().zip(&mut args[1..]).enumerate() {
             let ty = operand_ty(self.graph, o);
             let is_wanted = match &wanted {
                 PromotedArguments::All => true,
-                PromotedArguments::Some(indices) => indices.contains(&(i - 1)),
+                PromotedArguments::Some(indices) => indices.contains(&i),
             };
             let is_float = matches!(ty.kind(), TypeKind::Float | TypeKind::SingleFloat);
             if is_wanted && o.as_var().is_some() && !ty.is_void() && !is_float {
                 let known = t.slot(ty);
-                t.push(TsKind::Promote, vec![args[i].clone()], Some(known));
-                args[i] = Arg::Slot(known);
+                t.push(TsKind::Promote, vec![arg.clone()], Some(known));
+                *arg = Arg::Slot(known);
             }
         }
     }

@@ -8,8 +8,8 @@
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup};
 use taipan_language::Exc;
 use taipan_lltype::{
-    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, Program,
-    StaticSym, is_index_check,
+    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, NamedOperands, OBJECT, OBJECT_VTABLE,
+    PlainOp, Program, StaticSym, View, is_index_check,
 };
 
 use crate::drivers::marker_kind;
@@ -22,26 +22,22 @@ pub(crate) fn prepare(graph: &LLGraph, markers: bool) -> LLGraph {
         assert_pointers(&mut block.operations);
         block.operations.retain(|op| match op.op {
             LLOp::Plain(PlainOp::JitMarker) => markers && marker_kind(op).is_some(),
-            LLOp::Plain(PlainOp::DebugAssert) => op.args.len() == 1 || is_index_check(op),
+            LLOp::Plain(PlainOp::DebugAssert) => is_of_pointer(op) || is_index_check(op),
             LLOp::Plain(p) => !is_silent(p),
             LLOp::Num(..) => true,
         });
+        let value = &LLOperand::Const(LLConst::Bool(false));
         for op in &mut block.operations {
             if op.op == PlainOp::StackCheck.into() {
-                op.op = PlainOp::SameAs.into();
-                op.args = [LLOperand::Const(LLConst::Bool(false))]
-                    .into_iter()
-                    .collect();
+                *op = View::SameAs { value }.operation(op.result, op.at);
             }
         }
-        let no_check: Vec<_> = block
-            .operations
-            .iter()
-            .filter(|op| {
-                op.op == PlainOp::SameAs.into()
-                    && op.args[0] == LLOperand::Const(LLConst::Bool(false))
-            })
-            .map(|op| (op.result, op.args[0].clone()))
+        let is_no = |op: &&Operation<LowLevel>| match op.view_among(&[PlainOp::SameAs]) {
+            Some(View::SameAs { value: of }) => of == value,
+            _ => false,
+        };
+        let no_check: Vec<_> = (block.operations.iter().filter(is_no))
+            .map(|op| (op.result, value.clone()))
             .collect();
         if !no_check.is_empty() {
             block.substitute(&no_check.into_iter().collect());
@@ -60,17 +56,27 @@ pub(crate) fn prepare(graph: &LLGraph, markers: bool) -> LLGraph {
 /// ```
 fn assert_pointers(operations: &mut [Operation<LowLevel>]) {
     for i in 0..operations.len() {
-        if operations[i].op != PlainOp::DebugAssert.into() {
+        let op = &operations[i];
+        let Some(View::DebugAssert { condition, .. }) = op.view_among(&[PlainOp::DebugAssert])
+        else {
             continue;
-        }
-        let condition = operations[i].args[0].clone();
-        let test = (operations[..i].iter())
-            .find(|op| LLOperand::Var(op.result) == condition)
-            .filter(|op| op.op == PlainOp::PtrNonzero.into());
-        if let Some(pointer) = test.map(|op| op.args[0].clone()) {
-            operations[i].args = [pointer].into_iter().collect();
+        };
+        let test = operations[..i]
+            .iter()
+            .find(|op| LLOperand::Var(op.result) == *condition);
+        if let Some(View::PtrNonzero { value }) = test.map(NamedOperands::view) {
+            let assert = View::DebugAssert {
+                condition: value,
+                message: None,
+            };
+            operations[i] = assert.operation(op.result, op.at);
         }
     }
+}
+
+/// Whether an assertion is of that form.
+fn is_of_pointer(op: &Operation<LowLevel>) -> bool {
+    matches!(op.view(), View::DebugAssert { message: None, .. })
 }
 
 /// Drops assertions, as RPython does for its tracing compiler (`remove_asserts`): a branch
@@ -120,12 +126,12 @@ fn raises_only(g: &LLGraph, b: BlockId, exception: &StaticSym) -> bool {
     };
     let mut raised = false;
     for op in &block.operations {
-        match op.op {
-            LLOp::Plain(PlainOp::CastPointer) if is_instance(&instance, &op.args[0]) => {
+        match op.view() {
+            View::CastPointer { value } if is_instance(&instance, value) => {
                 instance.push(op.result);
             }
-            LLOp::Plain(PlainOp::Getfield) if is_instance(&instance, &op.args[0]) => {}
-            LLOp::Plain(PlainOp::ExcSet) => raised |= is_instance(&instance, &op.args[1]),
+            View::Getfield { object, .. } if is_instance(&instance, object) => {}
+            View::ExcSet { value, .. } => raised |= is_instance(&instance, value),
             _ => return false,
         }
     }
@@ -140,13 +146,12 @@ pub(crate) fn call_stub(f: &FuncSym) -> LLGraph {
     let result = g.new_var("", ty.result);
     let callee = LLOperand::Const(LLConst::Func(f.clone()));
     let start = BlockId(0);
-    let operands = args.iter().map(|v| LLOperand::Var(*v));
-    let call = Operation {
-        op: PlainOp::DirectCall.into(),
-        args: std::iter::once(callee).chain(operands).collect(),
-        result,
-        at: 0,
+    let operands: Vec<_> = args.iter().map(|v| LLOperand::Var(*v)).collect();
+    let call = View::DirectCall {
+        callee: &callee,
+        args: &operands,
     };
+    let call = call.operation(result, 0);
     let exit = Link::new(g.returnblock, vec![LLOperand::Var(result)]);
     let block = g.block_mut(start);
     block.inputargs = args;

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 use taipan_graph::Operation;
 use taipan_lltype::{
-    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program, TypeKind,
-    VoidConst,
+    ConstantOperand, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
+    PlainOp, Program, TypeKind, View, VoidConst,
 };
 
 use crate::program::JitProgram;
@@ -26,12 +26,18 @@ pub(crate) fn operand_ty(graph: &LLGraph, o: &LLOperand) -> LLType {
     }
 }
 
-/// The field that an operand names.
-pub(crate) fn field_name(o: Option<&LLOperand>) -> Option<&str> {
-    match o {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => Some(name),
-        _ => None,
-    }
+/// The type of the object behind a pointer.
+pub(crate) fn pointee(graph: &LLGraph, o: &LLOperand) -> Option<LLType> {
+    operand_ty(graph, o).pointee()
+}
+
+/// The object behind a pointer, and the name of one of its fields.
+pub(crate) fn field_of<'o>(
+    graph: &LLGraph,
+    object: &LLOperand,
+    field: &'o LLOperand,
+) -> Option<(LLType, &'o str)> {
+    pointee(graph, object).zip(field.as_field())
 }
 
 /// Whether a field keeps its value for the life of the object.
@@ -60,15 +66,15 @@ pub(crate) fn is_immutable_array(container: LLType) -> bool {
 
 /// The functions that a call may reach; none if unknown.
 pub(crate) fn call_targets(op: &Operation<LowLevel>) -> Option<Vec<FuncSym>> {
-    match (op.op, op.args.first(), op.args.last()) {
-        (LLOp::Plain(PlainOp::DirectCall), Some(LLOperand::Const(LLConst::Func(f))), _) => {
-            Some(vec![f.clone()])
-        }
-        (
-            LLOp::Plain(PlainOp::IndirectCall),
-            _,
-            Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))),
-        ) => Some(t.to_vec()),
+    match op.view() {
+        View::DirectCall {
+            callee: LLOperand::Const(LLConst::Func(f)),
+            ..
+        } => Some(vec![f.clone()]),
+        View::IndirectCall {
+            targets: LLOperand::Const(LLConst::Void(VoidConst::Targets(t))),
+            ..
+        } => Some(t.to_vec()),
         _ => None,
     }
 }
@@ -107,29 +113,28 @@ impl<'p> Purity<'p> {
 
     /// Whether an operation is pure. A call is if all that it may reach are.
     pub(crate) fn operation_is_pure(&self, graph: &LLGraph, op: &Operation<LowLevel>) -> bool {
-        use PlainOp::*;
-        match op.op {
-            LLOp::Num(..) => true,
-            LLOp::Plain(DirectCall | IndirectCall) => match call_targets(op) {
+        match op.view() {
+            View::DirectCall { .. } | View::IndirectCall { .. } => match call_targets(op) {
                 Some(targets) => targets.iter().all(|f| self.is_pure(f)),
                 None => false,
             },
-            LLOp::Plain(Getfield) => op
-                .args
-                .first()
-                .and_then(|p| operand_ty(graph, p).pointee())
-                .zip(field_name(op.args.get(1)))
+            View::Getfield { object, field } => field_of(graph, object, field)
                 .is_some_and(|(t, name)| is_immutable_field(self.program, t, name)),
-            LLOp::Plain(Getarrayitem) => op
-                .args
-                .first()
-                .and_then(|p| operand_ty(graph, p).pointee())
-                .is_some_and(is_immutable_array),
-            LLOp::Plain(Getinteriorfield) => reads_immutable(self.program, graph, op),
+            View::Getarrayitem { array, .. } => {
+                pointee(graph, array).is_some_and(is_immutable_array)
+            }
+            View::Getinteriorfield { object, path } => {
+                reads_immutable(self.program, graph, object, path)
+            }
             // A callee that raises is impure itself.
-            LLOp::Plain(ExcOccurred | Hint | SameAs | Keepalive) => true,
-            LLOp::Plain(p) if is_silent(p) => true,
-            LLOp::Plain(p) => p.flags() & taipan_lltype::FOLD != 0,
+            View::ExcOccurred {}
+            | View::Hint { .. }
+            | View::SameAs { .. }
+            | View::Keepalive { .. } => true,
+            _ => match op.op {
+                LLOp::Num(..) => true,
+                LLOp::Plain(p) => is_silent(p) || p.flags() & taipan_lltype::FOLD != 0,
+            },
         }
     }
 }
@@ -148,20 +153,21 @@ pub(crate) fn is_silent(p: PlainOp) -> bool {
     )
 }
 
-/// Follows the offsets of a `getinteriorfield`: whether what is read there keeps its
+/// Follows the path of a `getinteriorfield`: whether what is read there keeps its
 /// value.
 pub(crate) fn reads_immutable(
     program: &dyn Program,
     graph: &LLGraph,
-    op: &Operation<LowLevel>,
+    object: &LLOperand,
+    path: &[LLOperand],
 ) -> bool {
-    let mut ty = op.args.first().and_then(|p| operand_ty(graph, p).pointee());
+    let mut ty = pointee(graph, object);
     let mut immutable = false;
-    for offset in op.args.iter().skip(1) {
+    for step in path {
         let Some(container) = ty else {
             return false;
         };
-        (ty, immutable) = match (container.kind(), field_name(Some(offset))) {
+        (ty, immutable) = match (container.kind(), step.as_field()) {
             (TypeKind::Struct(s), Some(name)) => {
                 let body = program.body(s);
                 let field = body.fields.iter().find(|f| &*f.name == name);

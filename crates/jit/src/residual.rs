@@ -12,8 +12,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, cleanup, ssa_to_ssi};
 use taipan_lltype::{
-    FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, OBJECT,
-    OBJECT_VTABLE, PlainOp, SIGNED, VOID,
+    FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
+    NamedOperands, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, VOID, View,
 };
 
 use crate::notes::{Notes, note_number};
@@ -206,17 +206,16 @@ impl Residual {
         let ([op, ..], [_]) = (&block.operations[..], &block.exits[..]) else {
             return None;
         };
-        let (Some(LLOperand::Const(LLConst::Func(f))), Some(number)) =
-            (op.args.first(), op.args.get(1))
+        let View::DirectCall {
+            callee: LLOperand::Const(LLConst::Func(f)),
+            args: [LLOperand::Const(LLConst::Int(_, number)), value @ ..],
+        } = op.view()
         else {
-            return None;
-        };
-        let LLOperand::Const(LLConst::Int(_, number)) = number else {
             return None;
         };
         (f.name() == CONTINUE).then(|| {
             let number = number.get() as u32 as usize;
-            (number, op.args.get(2).and_then(LLOperand::as_var))
+            (number, value.first().and_then(LLOperand::as_var))
         })
     }
 
@@ -240,21 +239,11 @@ impl Residual {
     }
 
     /// Appends an operation.
-    pub(crate) fn op(
-        &mut self,
-        at: BlockId,
-        op: LLOp,
-        args: impl IntoIterator<Item = LLOperand>,
-        ty: LLType,
-    ) -> VarId {
+    pub(crate) fn op(&mut self, at: BlockId, op: View<'_, LLOperand>, ty: LLType) -> VarId {
         let result = self.graph.new_var("", ty);
         let (place, _) = self.places.insert_full(self.here);
-        self.graph.block_mut(at).operations.push(Operation {
-            op,
-            args: args.into_iter().collect(),
-            result,
-            at: place as u32 + 1,
-        });
+        let op = op.operation(result, place as u32 + 1);
+        self.graph.block_mut(at).operations.push(op);
         result
     }
 
@@ -317,9 +306,13 @@ impl Residual {
         let types = value.iter().map(|v| self.ty(*v));
         let types: Vec<LLType> = std::iter::once(*SIGNED).chain(types).collect();
         let callee = LLOperand::Const(LLConst::Func(continue_sym(types)));
-        let args = [callee, number].into_iter();
-        let args = args.chain(value.map(LLOperand::Var));
-        self.op(at, PlainOp::DirectCall.into(), args, *VOID);
+        let mut args = vec![number];
+        args.extend(value.map(LLOperand::Var));
+        let call = View::DirectCall {
+            callee: &callee,
+            args: &args,
+        };
+        self.op(at, call, *VOID);
     }
 
     /// Makes a block call the specialiser, which has nothing in it yet.
@@ -435,8 +428,11 @@ impl Residual {
         for b in g.reachable() {
             counts.blocks += 1;
             for op in &g.block(b).operations {
-                let callee = match op.args.first() {
-                    Some(LLOperand::Const(LLConst::Func(f))) => Some(f),
+                let callee = match op.view() {
+                    View::DirectCall {
+                        callee: LLOperand::Const(LLConst::Func(f)),
+                        ..
+                    } => Some(f),
                     _ => None,
                 };
                 if let Some(oop) = callee.and_then(|f| program.hints(f).oopspec) {

@@ -32,8 +32,8 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_language::Exc;
 use taipan_lltype::{
-    CodePlace, FuncKind, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, PlainOp,
-    TypeKind,
+    CodePlace, FuncKind, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, TypeKind,
+    VOID, View,
 };
 
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
@@ -442,7 +442,7 @@ impl<'p> Specializer<'p> {
                     }
                 }
                 TsKind::Promote => current = self.promote(world, state, op)?,
-                TsKind::PromoteField => match self.known_arg(world, &state, &op.args[1]) {
+                TsKind::PromoteField => match self.known_source(world, &state, op) {
                     Some(object) if object != 0 => current = self.promote(world, state, op)?,
                     _ => {
                         state.frame_mut().op += 1;
@@ -626,10 +626,9 @@ impl<'p> Specializer<'p> {
     /// Makes the exception that code has left one of the state.
     fn fetch_exception(&mut self, state: &mut JitState) {
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
-        let etype = self.residual.op(state.at, PlainOp::ExcType.into(), [], t);
-        let evalue = self.residual.op(state.at, PlainOp::ExcValue.into(), [], v);
-        self.residual
-            .op(state.at, PlainOp::ExcClear.into(), [], *taipan_lltype::VOID);
+        let etype = self.residual.op(state.at, View::ExcType {}, t);
+        let evalue = self.residual.op(state.at, View::ExcValue {}, v);
+        self.residual.op(state.at, View::ExcClear {}, *VOID);
         state.exc_type = state.variable(etype, t);
         state.exc_value = state.variable(evalue, v);
         state.learn_nonzero(state.exc_type, true);
@@ -644,9 +643,11 @@ impl<'p> Specializer<'p> {
                 let (etype, evalue) = (state.exc_type, state.exc_value);
                 let etype = self.operand(world, &mut state, etype);
                 let evalue = self.operand(world, &mut state, evalue);
-                let set = PlainOp::ExcSet.into();
-                self.residual
-                    .op(state.at, set, [etype, evalue], *taipan_lltype::VOID);
+                let set = View::ExcSet {
+                    class: &etype,
+                    value: &evalue,
+                };
+                self.residual.op(state.at, set, *VOID);
             }
             let value = match state.returned {
                 Val::Unset => void_operand(),
@@ -732,10 +733,10 @@ impl<'p> Specializer<'p> {
                     (t.pointee()).is_some_and(|t| matches!(t.kind(), TypeKind::Opaque { .. }))
                 };
                 let cast = match opaque(ty) || opaque(self.residual.ty(v)) {
-                    true => PlainOp::CastOpaquePtr.into(),
-                    false => PlainOp::CastPointer.into(),
+                    true => View::CastOpaquePtr { value: &operand },
+                    false => View::CastPointer { value: &operand },
                 };
-                LLOperand::Var(self.residual.op(state.at, cast, [operand], ty))
+                LLOperand::Var(self.residual.op(state.at, cast, ty))
             }
             LLOperand::Const(_) if ty.pointee().is_some() => match state.known(b) {
                 Some(w) => LLOperand::Const(world.constant(w, ty)),

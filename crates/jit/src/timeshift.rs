@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    BOOL, CodePlace, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
-    NumFamily, NumOp, PlainOp, SIGNED, STR, TypeKind, UNICODE, VoidConst, const_word,
-    has_destructor,
+    BOOL, CodePlace, ConstantOperand, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType,
+    LowLevel, NamedOperands, NumFamily, NumOp, PlainOp, SIGNED, STR, TypeKind, UNICODE, View,
+    VoidConst, const_word, has_destructor,
 };
 
 use crate::annotator::{Annotator, SpecIx, is_call};
@@ -23,7 +23,7 @@ use crate::hints::{Hint, hint_of};
 use crate::layout::Shape;
 use crate::program::JitProgram;
 use crate::purity::{
-    field_name, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty,
+    field_of, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty, pointee,
     reads_immutable,
 };
 
@@ -326,8 +326,11 @@ impl Timeshifter<'_> {
             Some(Hint::GlobalMergePoint) => return,
             Some(Hint::ReverseSplitQueue) => TsKind::ReverseSplitQueue,
             Some(hint) => {
-                args.truncate(1);
-                let ty = operand_ty(self.graph, &op.args[0]);
+                let View::Hint { value, .. } = op.view() else {
+                    return;
+                };
+                args = vec![self.arg(value)];
+                let ty = operand_ty(self.graph, value);
                 let promote = match hint {
                     Hint::Promote => true,
                     Hint::PromoteString => self.coloring.online(),
@@ -343,7 +346,7 @@ impl Timeshifter<'_> {
                     t.push(TsKind::UniqueString, args, Some(unique));
                     args = vec![Arg::Slot(unique)];
                 }
-                if promote && !self.operand_green(&op.args[0]) {
+                if promote && !self.operand_green(value) {
                     TsKind::Promote
                 } else if hint == Hint::Forget && !self.coloring.online() {
                     TsKind::RevealConst
@@ -367,8 +370,14 @@ impl Timeshifter<'_> {
                 None => self.kind(op),
             },
         };
-        let seldom_changes = self.is_quasi_immutable_read(op) && !self.coloring.green(op.result);
-        if !seldom_changes {
+        let View::Getfield { object, field } = op.view() else {
+            ops.push(self.op(kind, args, Some(op.result.0)));
+            return;
+        };
+        let program = self.coloring.program();
+        let seldom_changes = field_of(self.graph, object, field)
+            .is_some_and(|(t, name)| is_quasi_immutable(program, t, name));
+        if !seldom_changes || self.coloring.green(op.result) {
             ops.push(self.op(kind, args, Some(op.result.0)));
             return;
         }
@@ -376,7 +385,7 @@ impl Timeshifter<'_> {
         if self.coloring.online() {
             ops.push(self.op(TsKind::AssumeField, args.clone(), Some(op.result.0)));
         }
-        let promoted = vec![Arg::Slot(op.result.0), args[0].clone(), args[1].clone()];
+        let promoted = vec![Arg::Slot(op.result.0), self.arg(object), self.arg(field)];
         ops.push(self.op(kind, args, Some(op.result.0)));
         ops.push(self.op(TsKind::PromoteField, promoted, Some(op.result.0)));
     }
@@ -384,49 +393,40 @@ impl Timeshifter<'_> {
     /// Whether an operation makes the index of a prebuilt dict that never changes. That is
     /// left to the first lookup, which may come while compiling.
     fn makes_index(&self, op: &Operation<LowLevel>) -> bool {
-        let helper = match op.args.first() {
-            Some(LLOperand::Const(LLConst::Func(f))) => f.kind(),
-            _ => return false,
+        let View::DirectCall {
+            callee: LLOperand::Const(LLConst::Func(f)),
+            args: [dict, ..],
+        } = op.view()
+        else {
+            return false;
         };
-        matches!(helper, FuncKind::Helper { name, .. } if &**name == ENSURE_INDEX)
+        matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == ENSURE_INDEX)
             && op.args.iter().all(|o| self.operand_green(o))
-            && op.args.get(1).is_some_and(|d| self.coloring.deepfrozen(d))
-    }
-
-    /// Whether an operation reads a field that seldom changes.
-    fn is_quasi_immutable_read(&self, op: &Operation<LowLevel>) -> bool {
-        let container = (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
-        let program = self.coloring.program();
-        op.op == PlainOp::Getfield.into()
-            && (container.zip(field_name(op.args.get(1))))
-                .is_some_and(|(t, name)| is_quasi_immutable(program, t, name))
+            && self.coloring.deepfrozen(dict)
     }
 
     /// What is an operation of the specialiser in any graph.
     fn special(&self, op: &Operation<LowLevel>, args: &mut Vec<Arg>) -> Option<TsKind> {
-        let LLOp::Plain(p) = op.op else {
-            return None;
-        };
-        Some(match p {
-            PlainOp::WeAreJitted => {
+        Some(match op.view() {
+            View::WeAreJitted {} => {
                 *args = vec![Arg::Const(LLConst::Bool(true))];
                 TsKind::SameAs
             }
-            PlainOp::JitIsConstant => TsKind::IsConstant,
-            PlainOp::JitIsVirtual => TsKind::IsVirtual,
-            PlainOp::JitAssertGreen => TsKind::AssertGreen,
-            PlainOp::JitRecordExactClass => TsKind::RecordExactClass,
-            PlainOp::JitRecordExactValue => TsKind::RecordExactValue,
-            PlainOp::DebugAssert if op.args.len() == 1 => TsKind::RecordNonNull,
-            PlainOp::DebugAssert => {
-                args.truncate(1);
+            View::JitIsConstant { .. } => TsKind::IsConstant,
+            View::JitIsVirtual { .. } => TsKind::IsVirtual,
+            View::JitAssertGreen { .. } => TsKind::AssertGreen,
+            View::JitRecordExactClass { .. } => TsKind::RecordExactClass,
+            View::JitRecordExactValue { .. } => TsKind::RecordExactValue,
+            View::DebugAssert { message: None, .. } => TsKind::RecordNonNull,
+            View::DebugAssert { condition, .. } => {
+                *args = vec![self.arg(condition)];
                 TsKind::CheckIndex
             }
-            PlainOp::JitTraceLength => {
+            View::JitTraceLength {} => {
                 *args = vec![Arg::Const(LLConst::signed(0))];
                 TsKind::SameAs
             }
-            PlainOp::JitMarker => match marker_kind(op)? {
+            View::JitMarker { .. } => match marker_kind(op)? {
                 MarkerKind::MergePoint => {
                     let (values, greens) = marker_values(self.graph, op);
                     *args = values.iter().map(|o| self.arg(o)).collect();
@@ -446,55 +446,60 @@ impl Timeshifter<'_> {
     }
 
     fn kind(&self, op: &Operation<LowLevel>) -> TsKind {
-        use PlainOp::*;
-        let LLOp::Plain(p) = op.op else {
-            return TsKind::Plain(op.op);
-        };
         let program = self.coloring.program();
-        let container = || (op.args.first()).and_then(|o| operand_ty(self.graph, o).pointee());
-        let frozen = || {
-            let pointer = op.args.first();
-            pointer.is_some_and(|o| self.coloring.deepfrozen(o)) || self.coloring.green(op.result)
-        };
-        let is_gc =
-            |o: Option<&LLOperand>| o.is_some_and(|o| operand_ty(self.graph, o).is_gc_ptr());
-        let read = |constant: bool| TsKind::Read {
+        let read = |object: &LLOperand, constant: bool| TsKind::Read {
             op: op.op,
-            constant: constant || frozen(),
+            constant: constant
+                || self.coloring.deepfrozen(object)
+                || self.coloring.green(op.result),
         };
-        match p {
-            Getfield => {
-                let field = container().zip(field_name(op.args.get(1)));
-                read(field.is_some_and(|(t, name)| is_immutable_field(program, t, name)))
+        let is_gc = |o: &LLOperand| operand_ty(self.graph, o).is_gc_ptr();
+        let is_of_gc = |flavor: &LLOperand| {
+            let flavor = flavor.as_const();
+            matches!(
+                flavor,
+                Some(LLConst::Void(VoidConst::Flavor { gc: true, .. }))
+            )
+        };
+        match op.view() {
+            View::Getfield { object, field } => {
+                let field = field_of(self.graph, object, field);
+                let constant = field.is_some_and(|(t, name)| is_immutable_field(program, t, name));
+                read(object, constant)
             }
-            Getarrayitem => read(container().is_some_and(is_immutable_array)),
-            Getinteriorfield => read(reads_immutable(program, self.graph, op)),
-            Getarraysize | Getinteriorarraysize => read(true),
-            SameAs => TsKind::SameAs,
-            CastPointer => TsKind::Cast,
+            View::Getarrayitem { array, .. } => read(
+                array,
+                pointee(self.graph, array).is_some_and(is_immutable_array),
+            ),
+            View::Getinteriorfield { object, path } => {
+                read(object, reads_immutable(program, self.graph, object, path))
+            }
+            View::Getarraysize { array: object } | View::Getinteriorarraysize { object, .. } => {
+                read(object, true)
+            }
+            View::SameAs { .. } => TsKind::SameAs,
+            View::CastPointer { .. } => TsKind::Cast,
             // An object that is erased is the same object.
-            CastOpaquePtr if is_gc(op.args.first()) && self.graph.ty(op.result).is_gc_ptr() => {
+            View::CastOpaquePtr { value }
+                if is_gc(value) && self.graph.ty(op.result).is_gc_ptr() =>
+            {
                 TsKind::Cast
             }
-            Malloc if !has_destructor(op) => match (op.args.first(), op.args.get(1)) {
-                (
-                    Some(LLOperand::Const(LLConst::Void(VoidConst::Type(ty)))),
-                    Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc: true, .. }))),
-                ) if Shape::of(program, *ty).is_some() => TsKind::Malloc(*ty),
+            View::Malloc { ty, flavor, .. } if !has_destructor(op) => match ty.as_type() {
+                Some(ty) if is_of_gc(flavor) && Shape::of(program, ty).is_some() => {
+                    TsKind::Malloc(ty)
+                }
                 _ => TsKind::Plain(op.op),
             },
-            MallocVarsize => match (op.args.first(), op.args.get(1)) {
-                (
-                    Some(LLOperand::Const(LLConst::Void(VoidConst::Type(ty)))),
-                    Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc: true, .. }))),
-                ) if ty.is_gc_container() => TsKind::MallocVarsize(*ty),
+            View::MallocVarsize { ty, flavor, .. } => match ty.as_type() {
+                Some(ty) if is_of_gc(flavor) && ty.is_gc_container() => TsKind::MallocVarsize(ty),
                 _ => TsKind::Plain(op.op),
             },
-            PlainOp::ExcOccurred => TsKind::ExcOccurred,
-            PlainOp::ExcType => TsKind::ExcType,
-            PlainOp::ExcValue => TsKind::ExcValue,
-            PlainOp::ExcSet => TsKind::ExcSet,
-            PlainOp::ExcClear => TsKind::ExcClear,
+            View::ExcOccurred {} => TsKind::ExcOccurred,
+            View::ExcType {} => TsKind::ExcType,
+            View::ExcValue {} => TsKind::ExcValue,
+            View::ExcSet { .. } => TsKind::ExcSet,
+            View::ExcClear {} => TsKind::ExcClear,
             _ => TsKind::Plain(op.op),
         }
     }

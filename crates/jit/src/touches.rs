@@ -11,12 +11,13 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use taipan_graph::Operation;
 use taipan_lltype::{
-    FuncKind, FuncSym, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program,
+    ConstantOperand, FuncKind, FuncSym, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
+    Program, View,
 };
 
 use crate::layout::{Place, Step, place_at};
 use crate::program::JitProgram;
-use crate::purity::{call_targets, field_name, operand_ty};
+use crate::purity::{call_targets, operand_ty, pointee};
 use crate::state::FieldKey;
 
 /// Places of one kind, in whatever object.
@@ -373,42 +374,42 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn operation(&self, op: &Operation<LowLevel>, own: &mut OwnTouches) {
-        use PlainOp::*;
         let LLOp::Plain(p) = op.op else { return };
-        match p {
-            DirectCall | IndirectCall => match call_targets(op) {
+        let view = op.view();
+        if let Some(access) = view.access() {
+            let touched = &mut own.touched;
+            let kept = || operand_ty(self.graph, access.object).is_gc_ptr();
+            match (self.kind(access.object, access.path), access.stored) {
+                (Some(kind), None) => _ = touched.reads.insert(kind),
+                (Some(kind), Some(_)) => _ = touched.writes.insert(kind),
+                // Of raw memory no facts are kept.
+                (None, None) => touched.reads_anything |= kept(),
+                (None, Some(_)) => touched.writes_anything |= kept(),
+            }
+            return;
+        }
+        match view {
+            View::DirectCall { .. } | View::IndirectCall { .. } => match call_targets(op) {
                 Some(targets) => own.callees.extend(targets),
                 None => own.touched = Touched::anything(),
             },
-            Getfield | Getarrayitem | Getinteriorfield => match self.kind(op, &op.args[1..]) {
-                Some(kind) => _ = own.touched.reads.insert(kind),
-                None => own.touched.reads_anything |= may_be_kept(self.graph, op),
-            },
-            Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-            | BareSetinteriorfield => match self.kind(op, &op.args[1..op.args.len() - 1]) {
-                Some(kind) => _ = own.touched.writes.insert(kind),
-                None => own.touched.writes_anything |= may_be_kept(self.graph, op),
-            },
-            GcCopyArray => {
-                let array = op.args.first().and_then(|p| self.array_of(p));
-                match array {
-                    Some(array) => {
-                        own.touched.reads.insert(Kind::Array(array));
-                        own.touched.writes.insert(Kind::Array(array));
-                    }
-                    None => own.touched = Touched::anything(),
+            View::GcCopyArray { source, .. } => match self.array_of(source) {
+                Some(array) => {
+                    own.touched.reads.insert(Kind::Array(array));
+                    own.touched.writes.insert(Kind::Array(array));
                 }
-            }
+                None => own.touched = Touched::anything(),
+            },
             _ if crate::specialize::touches_memory(p) => own.touched = Touched::anything(),
             _ => {}
         }
     }
 
-    /// The kind of place that an operation names.
-    fn kind(&self, op: &Operation<LowLevel>, offsets: &[LLOperand]) -> Option<Kind> {
-        let container = operand_ty(self.graph, op.args.first()?).pointee()?;
-        let steps: Vec<Step<'_>> = (offsets.iter())
-            .map(|o| match field_name(Some(o)) {
+    /// The kind of place that a path leads to.
+    fn kind(&self, object: &LLOperand, path: &[LLOperand]) -> Option<Kind> {
+        let container = pointee(self.graph, object)?;
+        let steps: Vec<Step<'_>> = (path.iter())
+            .map(|o| match o.as_field() {
                 Some(name) => Step::Field(name),
                 None => Step::Item(None),
             })
@@ -429,10 +430,4 @@ impl Reader<'_> {
                 .filter(|ty| ty.as_array().is_some()),
         }
     }
-}
-
-/// Whether facts are kept about what an operation with an unknown place works on: of raw
-/// memory there are none.
-fn may_be_kept(graph: &LLGraph, op: &Operation<LowLevel>) -> bool {
-    (op.args.first()).is_some_and(|p| operand_ty(graph, p).is_gc_ptr())
 }

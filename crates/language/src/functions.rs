@@ -316,3 +316,49 @@ mod tests {
         }
     }
 }
+
+macro_rules! python_functions {
+    ($($variant:ident = $least:literal..=$most:literal,)*) => {
+        /// The functions and classes of Python among them, which are called with so many arguments.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum PythonFunction {
+            $(#[doc = concat!("`", stringify!($variant), "`, in Python's own case")] $variant,)*
+        }
+
+        impl PythonFunction {
+            /// How many arguments it takes in RPython.
+            pub const fn arguments(self) -> std::ops::RangeInclusive<usize> {
+                match self { $(PythonFunction::$variant => $least..=$most,)* }
+            }
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(PythonFunction::$variant => KnownFunction::$variant.name(),)* }
+            }
+        }
+    };
+}
+
+python_functions! {
+    Bin = 1..=1,
+    Bytearray = 0..=1,
+    Callable = 1..=1,
+    Chr = 1..=1,
+    Dict = 0..=0,
+    Enumerate = 1..=2,
+    Float = 0..=1,
+    Hasattr = 2..=2,
+    Int = 1..=2,
+    List = 0..=1,
+    Long = 1..=1,
+    Max = 2..=2,
+    Min = 2..=2,
+    Range = 1..=3,
+    Reversed = 1..=1,
+    Slice = 1..=3,
+    Tuple = 0..=1,
+    Unichr = 1..=1,
+    Unicode = 1..=2,
+    Xrange = 1..=3,
+    Zip = 2..=2,
+}

@@ -42,7 +42,7 @@ mod shipped;
 
 pub use codecs::Codec;
 pub use exceptions::Exc;
-pub use functions::KnownFunction;
+pub use functions::{KnownFunction, PythonFunction};
 pub use helpers::{Default, HelperFunction, Kind};
 pub use methods::{BuilderMethod, DictMethod, ListMethod, TextMethod};
 pub use operations::HlOp;

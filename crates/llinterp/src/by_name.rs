@@ -1,68 +1,32 @@
-//! Operations that have no instruction of their own: done by name, on the words of their operands.
+//! Operations that have no instruction of their own: a function each, on the words of their operands.
 
-use taipan_lltype::{Addr, HeapError, LLType, PlainOp, TIMESTAMP_UNIT};
+use taipan_lltype::{Addr, HeapError, LLType};
 
 use crate::interp::{LLInterpreter, Stop};
 
+type Done = Result<u64, Stop>;
+
+/// A function that does an operation with so many operands, and returns the result or zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Run {
+    None(fn(&mut LLInterpreter<'_>) -> Done),
+    One(fn(&mut LLInterpreter<'_>, u64) -> Done),
+    Two(fn(&mut LLInterpreter<'_>, u64, u64) -> Done),
+    Three(fn(&mut LLInterpreter<'_>, u64, u64, u64) -> Done),
+}
+
 impl LLInterpreter<'_> {
-    /// Operations that are not worth an instruction of their own.
-    pub(crate) fn other(&mut self, op: PlainOp, args: &[u64], ty: LLType) -> Result<u64, Stop> {
-        use PlainOp::*;
-        let arg = |i: usize| args.get(i).copied().unwrap_or(0);
-        match op {
-            Free => self.heap.free(arg(0))?,
-            RawFree => self.heap.free(arg(0))?,
-            RawMalloc => return Ok(self.heap.raw_malloc(arg(0), arg(1) != 0)?),
-            RawMallocUsage => return Ok(arg(0)),
-            RawMemclear => self.heap.bytes_mut(arg(0), arg(1) as usize)?.fill(0),
-            RawMemset => self
-                .heap
-                .bytes_mut(arg(0), arg(2) as usize)?
-                .fill(arg(1) as u8),
-            RawMemcopy | RawMemmove => self.heap.copy(arg(0), arg(1), arg(2) as usize)?,
-            GcCopyArray => self.copy_items(args, ty)?,
-            ShrinkArray => {
-                self.heap.shrink(arg(0), arg(1))?;
-                return Ok(1);
-            }
-            WeakrefCreate => return Ok(self.heap.weakref_create(arg(0))),
-            WeakrefDeref => return Ok(self.heap.weakref_deref(arg(0))?),
-            GcIdentityhash | GcId => return Ok(arg(0) >> 32),
-            GcFqRegister => self.heap.register(arg(0), arg(1)),
-            GcFqNextDead => return Ok(self.heap.next_dead(arg(0))),
-            GcEnterRootsFrame => self.roots.resize(self.roots.len() + arg(0) as usize, 0),
-            GcLeaveRootsFrame => {
-                let n = self.roots.len().saturating_sub(arg(0) as usize);
-                self.roots.truncate(n);
-            }
-            GcSaveRoot => *self.root(arg(0))? = arg(1),
-            GcRestoreRoot => return Ok(*self.root(arg(0))?),
-            StackCheck => return Ok(u64::from(self.frames.len() + 2 >= self.max_depth)),
-            ExcType => return Ok(self.exc.0),
-            ExcValue => return Ok(self.exc.1),
-            ExcOccurred => return Ok(u64::from(self.exc.0 != 0)),
-            ExcSet => self.exc = (arg(0), arg(1)),
-            ExcClear => self.exc = (0, 0),
-            ThreadlocalrefGet => return Ok(self.thread_locals.get(&arg(0)).copied().unwrap_or(0)),
-            ThreadlocalrefStore => {
-                self.thread_locals.insert(arg(0), arg(1));
-            }
-            LlGetTimestampUnit => return Ok(TIMESTAMP_UNIT as u64),
-            LlReadTimestamp => {
-                self.ticks += 1;
-                return Ok(self.ticks);
-            }
-            DebugAssert if arg(0) != 0 => {}
-            DebugAssert => return Err(Stop::Text("debug_assert failed".into())),
-            DebugFatalerror => return Err(Stop::Text("fatal RPython error".into())),
-            // Those that are left cannot be run here, or are instructions of their own.
-            _ => {
-                return Err(Stop::Text(format!(
-                    "{op:?} is not supported by the LLInterpreter"
-                )));
+    /// Does an operation.
+    pub(crate) fn run_by_name(&mut self, run: Run, args: &[u64]) -> Done {
+        match (run, args) {
+            (Run::None(f), []) => f(self),
+            (Run::One(f), [a]) => f(self, *a),
+            (Run::Two(f), [a, b]) => f(self, *a, *b),
+            (Run::Three(f), [a, b, c]) => f(self, *a, *b, *c),
+            (Run::None(_) | Run::One(_) | Run::Two(_) | Run::Three(_), _) => {
+                Err(Stop::Text(format!("{} operands of a function", args.len())))
             }
         }
-        Ok(0)
     }
 
     /// A place of the roots frame of the running function.
@@ -72,12 +36,11 @@ impl LLInterpreter<'_> {
         self.roots.get_mut(start + i as usize).ok_or_else(bad)
     }
 
-    /// `gc_copy_array(src, dst, src_start, dst_start, length)`.
-    fn copy_items(&mut self, args: &[u64], ptr: LLType) -> Result<(), Stop> {
+    /// `gc_copy_array` between arrays of a type.
+    pub(crate) fn copy_items(&mut self, args: &[u64], ty: LLType) -> Result<(), Stop> {
         let &[src, dst, src_start, dst_start, n] = args else {
             return Err(Stop::Text("gc_copy_array needs five operands".into()));
         };
-        let ty = ptr.pointee().unwrap_or(ptr);
         let l = self.heap.layout(ty);
         let Some(var) = &l.var else {
             return Err(Stop::Text(format!("gc_copy_array of a {ty}")));
@@ -100,4 +63,125 @@ impl LLInterpreter<'_> {
             (n * var.item_size) as usize,
         )?)
     }
+}
+
+pub(crate) fn free(on: &mut LLInterpreter<'_>, at: u64) -> Done {
+    on.heap.free(at)?;
+    Ok(0)
+}
+
+pub(crate) fn raw_malloc(on: &mut LLInterpreter<'_>, size: u64, zero: u64) -> Done {
+    Ok(on.heap.raw_malloc(size, zero != 0)?)
+}
+
+pub(crate) fn clear(on: &mut LLInterpreter<'_>, at: u64, size: u64) -> Done {
+    fill(on, at, 0, size)
+}
+
+pub(crate) fn fill(on: &mut LLInterpreter<'_>, at: u64, byte: u64, size: u64) -> Done {
+    on.heap.bytes_mut(at, size as usize)?.fill(byte as u8);
+    Ok(0)
+}
+
+pub(crate) fn copy_bytes(on: &mut LLInterpreter<'_>, source: u64, dest: u64, size: u64) -> Done {
+    on.heap.copy(source, dest, size as usize)?;
+    Ok(0)
+}
+
+pub(crate) fn shrink(on: &mut LLInterpreter<'_>, array: u64, length: u64) -> Done {
+    on.heap.shrink(array, length)?;
+    Ok(1)
+}
+
+pub(crate) fn weakref_create(on: &mut LLInterpreter<'_>, object: u64) -> Done {
+    Ok(on.heap.weakref_create(object))
+}
+
+pub(crate) fn weakref_deref(on: &mut LLInterpreter<'_>, weakref: u64) -> Done {
+    Ok(on.heap.weakref_deref(weakref)?)
+}
+
+/// The number of an object, and its hash.
+pub(crate) fn id(_: &mut LLInterpreter<'_>, object: u64) -> Done {
+    Ok(object >> 32)
+}
+
+pub(crate) fn fq_register(on: &mut LLInterpreter<'_>, queue: u64, object: u64) -> Done {
+    on.heap.register(queue, object);
+    Ok(0)
+}
+
+pub(crate) fn fq_next_dead(on: &mut LLInterpreter<'_>, queue: u64) -> Done {
+    Ok(on.heap.next_dead(queue))
+}
+
+pub(crate) fn enter_roots(on: &mut LLInterpreter<'_>, slots: u64) -> Done {
+    on.roots.resize(on.roots.len() + slots as usize, 0);
+    Ok(0)
+}
+
+pub(crate) fn leave_roots(on: &mut LLInterpreter<'_>, slots: u64) -> Done {
+    let left = on.roots.len().saturating_sub(slots as usize);
+    on.roots.truncate(left);
+    Ok(0)
+}
+
+pub(crate) fn save_root(on: &mut LLInterpreter<'_>, slot: u64, root: u64) -> Done {
+    *on.root(slot)? = root;
+    Ok(0)
+}
+
+pub(crate) fn restore_root(on: &mut LLInterpreter<'_>, slot: u64) -> Done {
+    Ok(*on.root(slot)?)
+}
+
+pub(crate) fn stack_check(on: &mut LLInterpreter<'_>) -> Done {
+    Ok(u64::from(on.frames.len() + 2 >= on.max_depth))
+}
+
+pub(crate) fn exc_type(on: &mut LLInterpreter<'_>) -> Done {
+    Ok(on.exc.0)
+}
+
+pub(crate) fn exc_value(on: &mut LLInterpreter<'_>) -> Done {
+    Ok(on.exc.1)
+}
+
+pub(crate) fn exc_occurred(on: &mut LLInterpreter<'_>) -> Done {
+    Ok(u64::from(on.exc.0 != 0))
+}
+
+pub(crate) fn exc_set(on: &mut LLInterpreter<'_>, class: u64, value: u64) -> Done {
+    on.exc = (class, value);
+    Ok(0)
+}
+
+pub(crate) fn exc_clear(on: &mut LLInterpreter<'_>) -> Done {
+    on.exc = (0, 0);
+    Ok(0)
+}
+
+pub(crate) fn thread_local(on: &mut LLInterpreter<'_>, offset: u64) -> Done {
+    Ok(on.thread_locals.get(&offset).copied().unwrap_or(0))
+}
+
+pub(crate) fn set_thread_local(on: &mut LLInterpreter<'_>, offset: u64, value: u64) -> Done {
+    on.thread_locals.insert(offset, value);
+    Ok(0)
+}
+
+pub(crate) fn timestamp(on: &mut LLInterpreter<'_>) -> Done {
+    on.ticks += 1;
+    Ok(on.ticks)
+}
+
+pub(crate) fn debug_assert(_: &mut LLInterpreter<'_>, condition: u64) -> Done {
+    match condition {
+        0 => Err(Stop::Text("debug_assert failed".into())),
+        _ => Ok(0),
+    }
+}
+
+pub(crate) fn debug_fatalerror(_: &mut LLInterpreter<'_>) -> Done {
+    Err(Stop::Text("fatal RPython error".into()))
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use taipan_graph::BlockId;
 use taipan_lltype::{Access, FuncSym, LLGraph, LLType, NumFamily, NumOp, PlainOp};
 
+use crate::by_name::Run;
+
 /// An operand: a slot of the frame, or with the top bit set a constant of the code.
 /// 128-bit values take two neighbouring places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,11 +153,20 @@ pub(crate) enum Inst {
         args: OpndList,
         dst: u32,
     },
-    /// Any other operation, done by name.
-    Other {
-        op: PlainOp,
-        args: OpndList,
+    /// Between arrays of a type.
+    CopyItems {
         ty: u32,
+        args: OpndList,
+    },
+    Collect,
+    JitEnter {
+        args: OpndList,
+        dst: u32,
+    },
+    /// Any other operation.
+    Run {
+        run: Run,
+        args: OpndList,
         dst: u32,
     },
     Goto {

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    Access, FuncSym, Heap, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp,
-    PlainOp, TypeKind, VOID, VoidConst, conversion, has_destructor,
+    Access, ConstantOperand, FuncSym, Heap, LLConst, LLGraph, LLOperand, LLType, LowLevel,
+    NumFamily, NumOp, PlainOp, TIMESTAMP_UNIT, TypeKind, View, VoidConst, has_destructor,
 };
 
+use crate::by_name::{self, Run};
 use crate::code::{CONSTANT, Code, Handler, Inst, LinkCode, Opnd, OpndList, SwitchTable};
+use memory::Interior;
 
 /// A reason why an operation cannot be run.
 type Bad = String;
@@ -276,27 +278,387 @@ impl Decoder<'_, '_> {
 
     // Operations.
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: an arm per operation, with few lines each"
+    )]
     fn operation(&mut self, g: &LLGraph, op: &Operation<LowLevel>) -> Result<(), Bad> {
         let dst = self.slot(op.result);
-        match op.op {
-            LLOp::Num(family, num) => self.num(family, num, op, dst),
-            LLOp::Plain(p) => self.plain(g, p, op, dst),
+        let ty = *g.ty(op.result);
+        let view = View::of(op.op, &op.args)
+            .ok_or_else(|| format!("{} of {} operands", op.op, op.args.len()))?;
+        match view {
+            View::Unary { family, op, value } => self.num(family, op, [value, value], dst),
+            View::Binary {
+                family,
+                op,
+                left,
+                right,
+            } => self.num(family, op, [left, right], dst),
+            View::DirectCall { callee, args } | View::IndirectCall { callee, args, .. } => {
+                self.call(g, callee, args, dst)?;
+            }
+            View::JitConditionalCall {
+                condition,
+                callee,
+                args,
+            } => {
+                let condition = self.opnd(condition);
+                self.conditional_call(g, condition, callee, args, dst)?;
+            }
+            View::JitConditionalCallValue {
+                value,
+                callee,
+                args,
+            } => {
+                let condition = self.value_is_zero(value, dst);
+                self.conditional_call(g, condition, callee, args, dst)?;
+            }
+            View::BoolNot { value } | View::PtrIszero { value } => {
+                let (a, zero) = (self.opnd(value), self.constant(0));
+                self.uint(NumOp::Eq, a, zero, dst);
+            }
+            View::PtrNonzero { value } => {
+                let a = self.opnd(value);
+                self.uint(NumOp::IsTrue, a, a, dst);
+            }
+            View::PtrEq { left, right } | View::AdrEq { left, right } => {
+                self.words(NumOp::Eq, left, right, dst);
+            }
+            View::PtrNe { left, right } | View::AdrNe { left, right } => {
+                self.words(NumOp::Ne, left, right, dst);
+            }
+            View::AdrLt { left, right } => self.words(NumOp::Lt, left, right, dst),
+            View::AdrLe { left, right } => self.words(NumOp::Le, left, right, dst),
+            View::AdrGt { left, right } => self.words(NumOp::Gt, left, right, dst),
+            View::AdrGe { left, right } => self.words(NumOp::Ge, left, right, dst),
+            View::AdrAdd { address, offset } => self.words(NumOp::Add, address, offset, dst),
+            View::AdrSub { address, offset } => self.words(NumOp::Sub, address, offset, dst),
+            View::AdrDelta { left, right } => self.words(NumOp::Sub, left, right, dst),
+            View::IntBetween { low, value, high } => {
+                let [a, b, c] = [low, value, high].map(|o| self.opnd(o));
+                self.emit(Inst::Between { a, b, c, dst });
+            }
+            View::IntForceGeZero { value } => {
+                let a = self.opnd(value);
+                self.emit(Inst::ForceGeZero { a, dst });
+            }
+            View::UintMulHigh { left, right } => {
+                let (a, b) = (self.opnd(left), self.opnd(right));
+                self.emit(Inst::MulHigh { a, b, dst });
+            }
+            View::IntAddOvf { left, right } => self.ovf(PlainOp::IntAddOvf, left, right, dst),
+            View::IntAddNonnegOvf { left, right } => {
+                self.ovf(PlainOp::IntAddNonnegOvf, left, right, dst);
+            }
+            View::IntSubOvf { left, right } => self.ovf(PlainOp::IntSubOvf, left, right, dst),
+            View::IntMulOvf { left, right } => self.ovf(PlainOp::IntMulOvf, left, right, dst),
+            View::CastPrimitive { value }
+            | View::CastBoolToInt { value }
+            | View::CastBoolToUint { value }
+            | View::CastBoolToFloat { value }
+            | View::CastCharToInt { value }
+            | View::CastUnicharToInt { value }
+            | View::CastIntToChar { value }
+            | View::CastIntToUnichar { value }
+            | View::CastIntToUint { value }
+            | View::CastIntToFloat { value }
+            | View::CastIntToLonglong { value }
+            | View::CastUintToInt { value }
+            | View::CastUintToFloat { value }
+            | View::CastLonglongToFloat { value }
+            | View::CastUlonglongToFloat { value }
+            | View::CastFloatToInt { value }
+            | View::CastFloatToUint { value }
+            | View::CastFloatToLonglong { value }
+            | View::CastFloatToUlonglong { value }
+            | View::TruncateLonglongToInt { value }
+            | View::ForceCast { value } => self.convert(g, value, ty, dst)?,
+            View::SameAs { value }
+            | View::Likely { value }
+            | View::Unlikely { value }
+            | View::Hint { value, .. }
+            | View::JitForceVirtual { value }
+            | View::CastPtrToInt { value }
+            | View::CastIntToPtr { value }
+            | View::CastPtrToAdr { value }
+            | View::CastAdrToPtr { value }
+            | View::CastAdrToInt { value }
+            | View::CastIntToAdr { value }
+            | View::ConvertFloatBytesToLonglong { value }
+            | View::ConvertLonglongBytesToFloat { value } => {
+                let a = self.opnd(value);
+                self.move_value(a, dst, ty);
+            }
+            View::CastPointer { value } | View::CastOpaquePtr { value } => {
+                let to = ty.pointee().ok_or_else(|| format!("cast to {ty}"))?;
+                let a = self.opnd(value);
+                if matches!(to.kind(), TypeKind::Struct(_)) {
+                    let to = self.type_id(to);
+                    self.emit(Inst::CheckCast { a, to, dst });
+                } else {
+                    self.emit(Inst::Move { a, dst });
+                }
+            }
+            View::Malloc { ty, flavor, .. } | View::GcMallocNursery { ty, flavor } => {
+                self.malloc(ty, flavor, None, dst)?;
+                if has_destructor(op) {
+                    self.emit(Inst::Finalize { p: Opnd(dst) });
+                }
+            }
+            View::MallocVarsize { ty, flavor, length }
+            | View::GcMallocFilled { ty, flavor, length } => {
+                self.malloc(ty, flavor, Some(length), dst)?;
+            }
+            View::Getfield { object, field } => {
+                let (offset, ty) = self.field(self.pointee(g, object)?, field)?;
+                let p = self.opnd(object);
+                match Access::of(ty) {
+                    Some(access) => self.load(p, offset, access, dst),
+                    None => self.offset(p, offset, dst),
+                }
+            }
+            View::Getsubstruct { object, field } | View::DirectFieldptr { object, field } => {
+                let (offset, _) = self.field(self.pointee(g, object)?, field)?;
+                let p = self.opnd(object);
+                self.offset(p, offset, dst);
+            }
+            View::Setfield {
+                object,
+                field,
+                value,
+            }
+            | View::BareSetfield {
+                object,
+                field,
+                value,
+            } => {
+                let (offset, ty) = self.field(self.pointee(g, object)?, field)?;
+                let (p, v) = (self.opnd(object), self.opnd(value));
+                self.store(p, offset, ty, v)?;
+            }
+            View::Getarrayitem { array, index } | View::Getarraysubstruct { array, index } => {
+                let shape = self.item_shape(self.pointee(g, array)?)?;
+                let (p, index) = (self.opnd(array), self.opnd(index));
+                self.get_item(p, index, shape, dst);
+            }
+            View::Setarrayitem {
+                array,
+                index,
+                value,
+            }
+            | View::BareSetarrayitem {
+                array,
+                index,
+                value,
+            } => {
+                let shape = self.item_shape(self.pointee(g, array)?)?;
+                let [p, index, v] = [array, index, value].map(|o| self.opnd(o));
+                self.set_item(p, index, shape, v)?;
+            }
+            View::Getarraysize { array } => {
+                let ty = self.pointee(g, array)?;
+                let p = self.opnd(array);
+                self.array_size(p, 0, ty, dst)?;
+            }
+            View::Getinteriorfield { object, path } => {
+                self.interior(g, object, path, Interior::Read, dst)?;
+            }
+            View::Setinteriorfield {
+                object,
+                path,
+                value,
+            }
+            | View::BareSetinteriorfield {
+                object,
+                path,
+                value,
+            } => self.interior(g, object, path, Interior::Write(value), dst)?,
+            View::Getinteriorarraysize { object, path } => {
+                self.interior(g, object, path, Interior::Length, dst)?;
+            }
+            View::DirectArrayitems { array } => {
+                let shape = self.item_shape(self.pointee(g, array)?)?;
+                let p = self.opnd(array);
+                self.offset(p, shape.start, dst);
+            }
+            View::DirectPtradd { items, count } => {
+                let mut shape = self.item_shape(self.pointee(g, items)?)?;
+                (shape.length, shape.fixed, shape.start) = (None, None, 0);
+                let (p, index) = (self.opnd(items), self.opnd(count));
+                let shape = self.shape_id(shape);
+                self.emit(Inst::ItemAddr {
+                    p,
+                    index,
+                    shape,
+                    dst,
+                });
+            }
+            View::RawLoad { address, offset } => {
+                let at = self.address_sum(address, offset);
+                self.load(at, 0, access_of(ty)?, dst);
+            }
+            View::RawStore {
+                address,
+                offset,
+                value,
+            } => {
+                let ty = self.ty(g, value);
+                let at = self.address_sum(address, offset);
+                let v = self.opnd(value);
+                self.store(at, 0, ty, v)?;
+            }
+            View::GcLoadIndexed {
+                object,
+                index,
+                scale,
+                offset,
+            } => {
+                let at = self.indexed(object, index, scale, offset);
+                self.load(at, 0, access_of(ty)?, dst);
+            }
+            View::GcStoreIndexed {
+                object,
+                index,
+                value,
+                scale,
+                offset,
+            } => {
+                let ty = self.ty(g, value);
+                let at = self.indexed(object, index, scale, offset);
+                let v = self.opnd(value);
+                self.store(at, 0, ty, v)?;
+            }
+            View::JitMarker { .. }
+            | View::JitNote { .. }
+            | View::JitAssertGreen { .. }
+            | View::JitSetParam { .. }
+            | View::JitForceVirtualizable { .. }
+            | View::JitForceQuasiImmutable { .. }
+            | View::JitRecordExactClass { .. }
+            | View::JitRecordExactValue { .. }
+            | View::JitRecordKnownResult { .. }
+            | View::Keepalive { .. }
+            | View::DebugPrintTraceback {}
+            | View::GcCollectMinor {}
+            | View::GcWritebarrier { .. }
+            | View::ZeroGcPointersInside { .. }
+            | View::DebugStartTraceback { .. }
+            | View::DebugRecordTraceback {}
+            | View::DebugCatchException { .. }
+            | View::DebugReraiseTraceback { .. }
+            | View::DebugPrint { .. } => {}
+            View::WeAreJitted {} | View::JitIsConstant { .. } | View::JitIsVirtual { .. } => {
+                self.result(0, dst);
+            }
+            View::JitTraceLength {} => self.result(-1, dst),
+            // Objects stay where they are here, but new ones move as machine code.
+            View::GcCanMove { .. } | View::GcWritebarrierBeforeCopy { .. } => self.result(1, dst),
+            View::LlGetTimestampUnit {} => self.result(TIMESTAMP_UNIT.into(), dst),
+            View::RawMallocUsage { size } => {
+                let a = self.opnd(size);
+                self.emit(Inst::Move { a, dst });
+            }
+            View::GcCollect { .. } => self.emit(Inst::Collect),
+            View::JitEnter { driver, greens } => {
+                let args = self.opnds([driver].into_iter().chain(greens));
+                self.emit(Inst::JitEnter { args, dst });
+            }
+            View::GcCopyArray {
+                source,
+                dest,
+                source_start,
+                dest_start,
+                length,
+            } => {
+                let ty = self.pointee(g, source)?;
+                let ty = self.type_id(ty);
+                let args = self.opnds([source, dest, source_start, dest_start, length]);
+                self.emit(Inst::CopyItems { ty, args });
+            }
+            View::Free { object, .. } => self.run(Run::One(by_name::free), [object], dst),
+            View::RawFree { address } => self.run(Run::One(by_name::free), [address], dst),
+            View::RawMalloc { size, zero } => {
+                let no = LLOperand::Const(LLConst::Bool(false));
+                let operands = [size, zero.unwrap_or(&no)];
+                self.run(Run::Two(by_name::raw_malloc), operands, dst);
+            }
+            View::RawMemclear { address, size } => {
+                self.run(Run::Two(by_name::clear), [address, size], dst);
+            }
+            View::RawMemset {
+                address,
+                byte,
+                size,
+            } => self.run(Run::Three(by_name::fill), [address, byte, size], dst),
+            View::RawMemcopy { source, dest, size } | View::RawMemmove { source, dest, size } => {
+                self.run(Run::Three(by_name::copy_bytes), [source, dest, size], dst);
+            }
+            View::ShrinkArray { array, length } => {
+                self.run(Run::Two(by_name::shrink), [array, length], dst);
+            }
+            View::WeakrefCreate { object } => {
+                self.run(Run::One(by_name::weakref_create), [object], dst);
+            }
+            View::WeakrefDeref { weakref } => {
+                self.run(Run::One(by_name::weakref_deref), [weakref], dst);
+            }
+            View::GcIdentityhash { object } | View::GcId { object } => {
+                self.run(Run::One(by_name::id), [object], dst);
+            }
+            View::GcFqRegister { queue, object } => {
+                self.run(Run::Two(by_name::fq_register), [queue, object], dst);
+            }
+            View::GcFqNextDead { queue } => {
+                self.run(Run::One(by_name::fq_next_dead), [queue], dst);
+            }
+            View::GcEnterRootsFrame { slots } => {
+                self.run(Run::One(by_name::enter_roots), [slots], dst);
+            }
+            View::GcLeaveRootsFrame { slots } => {
+                self.run(Run::One(by_name::leave_roots), [slots], dst);
+            }
+            View::GcSaveRoot { slot, root } => {
+                self.run(Run::Two(by_name::save_root), [slot, root], dst);
+            }
+            View::GcRestoreRoot { slot } => {
+                self.run(Run::One(by_name::restore_root), [slot], dst);
+            }
+            View::StackCheck {} => self.run(Run::None(by_name::stack_check), [], dst),
+            View::ExcType {} => self.run(Run::None(by_name::exc_type), [], dst),
+            View::ExcValue {} => self.run(Run::None(by_name::exc_value), [], dst),
+            View::ExcOccurred {} => self.run(Run::None(by_name::exc_occurred), [], dst),
+            View::ExcSet { class, value } => {
+                self.run(Run::Two(by_name::exc_set), [class, value], dst);
+            }
+            View::ExcClear {} => self.run(Run::None(by_name::exc_clear), [], dst),
+            View::ThreadlocalrefGet { offset } => {
+                self.run(Run::One(by_name::thread_local), [offset], dst);
+            }
+            View::ThreadlocalrefStore { offset, value } => {
+                self.run(Run::Two(by_name::set_thread_local), [offset, value], dst);
+            }
+            View::LlReadTimestamp {} => self.run(Run::None(by_name::timestamp), [], dst),
+            View::DebugAssert { condition, .. } => {
+                self.run(Run::One(by_name::debug_assert), [condition], dst);
+            }
+            View::DebugFatalerror { .. } => {
+                self.run(Run::None(by_name::debug_fatalerror), [], dst);
+            }
+            // Residual code is run here before it is cut into units.
+            View::JitExit { .. } | View::JitCount { .. } | View::JitInvalidated { .. } => {
+                return Err(format!("{} is for machine code", op.op));
+            }
         }
+        Ok(())
     }
 
-    fn num(
-        &mut self,
-        family: NumFamily,
-        num: NumOp,
-        op: &Operation<LowLevel>,
-        dst: u32,
-    ) -> Result<(), Bad> {
-        let a = self.opnd(arg(op, 0)?);
-        let b = op.args.get(1).map_or(a, |b| self.opnd(b));
+    fn num(&mut self, family: NumFamily, num: NumOp, operands: [&LLOperand; 2], dst: u32) {
+        let [a, b] = operands.map(|o| self.opnd(o));
         if matches!(family, NumFamily::Lllong | NumFamily::Ulllong) {
             let signed = family == NumFamily::Lllong;
             let b_wide = !matches!(num, NumOp::LShift | NumOp::RShift);
-            let dst_wide = !is_comparison(num);
+            let dst_wide = !num.is_comparison();
             self.emit(Inst::Wide {
                 signed,
                 op: num,
@@ -315,239 +677,39 @@ impl Decoder<'_, '_> {
                 dst,
             });
         }
-        Ok(())
     }
 
-    fn plain(
-        &mut self,
-        g: &LLGraph,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
-        dst: u32,
-    ) -> Result<(), Bad> {
-        use PlainOp::*;
-        let uint = |family_op, a, b| Inst::Num {
+    /// Arithmetic on words.
+    fn uint(&mut self, op: NumOp, a: Opnd, b: Opnd, dst: u32) {
+        self.emit(Inst::Num {
             family: NumFamily::Uint,
-            op: family_op,
+            op,
             a,
             b,
             dst,
-        };
-        match p {
-            DirectCall | IndirectCall => self.call(g, p, op, dst)?,
-            JitConditionalCall | JitConditionalCallValue => self.conditional_call(g, p, op, dst)?,
-            BoolNot | PtrIszero => {
-                let (a, zero) = (self.opnd(arg(op, 0)?), self.constant(0));
-                self.emit(uint(NumOp::Eq, a, zero));
-            }
-            PtrNonzero => {
-                let a = self.opnd(arg(op, 0)?);
-                self.emit(uint(NumOp::IsTrue, a, a));
-            }
-            PtrEq | AdrEq | PtrNe | AdrNe | AdrLt | AdrLe | AdrGt | AdrGe => {
-                let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
-                let num = match p {
-                    PtrEq | AdrEq => NumOp::Eq,
-                    PtrNe | AdrNe => NumOp::Ne,
-                    AdrLt => NumOp::Lt,
-                    AdrLe => NumOp::Le,
-                    AdrGt => NumOp::Gt,
-                    _ => NumOp::Ge,
-                };
-                self.emit(uint(num, a, b));
-            }
-            AdrAdd | AdrSub | AdrDelta => {
-                let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
-                self.emit(uint(
-                    if p == AdrAdd { NumOp::Add } else { NumOp::Sub },
-                    a,
-                    b,
-                ));
-            }
-            IntBetween => {
-                let [a, b, c] = [
-                    self.opnd(arg(op, 0)?),
-                    self.opnd(arg(op, 1)?),
-                    self.opnd(arg(op, 2)?),
-                ];
-                self.emit(Inst::Between { a, b, c, dst });
-            }
-            IntForceGeZero => {
-                let a = self.opnd(arg(op, 0)?);
-                self.emit(Inst::ForceGeZero { a, dst });
-            }
-            UintMulHigh => {
-                let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
-                self.emit(Inst::MulHigh { a, b, dst });
-            }
-            IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => {
-                let (a, b) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
-                self.emit(Inst::Ovf { op: p, a, b, dst });
-            }
-            conversion!() | ForceCast => self.convert(g, op, dst)?,
-            SameAs
-            | Likely
-            | Unlikely
-            | Hint
-            | JitForceVirtual
-            | CastPtrToInt
-            | CastIntToPtr
-            | CastPtrToAdr
-            | CastAdrToPtr
-            | CastAdrToInt
-            | CastIntToAdr
-            | ConvertFloatBytesToLonglong
-            | ConvertLonglongBytesToFloat => {
-                let ty = *g.ty(op.result);
-                let a = self.opnd(arg(op, 0)?);
-                self.move_value(a, dst, ty);
-            }
-            CastPointer | CastOpaquePtr => {
-                let to = *g.ty(op.result);
-                let to = to.pointee().ok_or_else(|| format!("cast to {to}"))?;
-                let a = self.opnd(arg(op, 0)?);
-                if matches!(to.kind(), TypeKind::Struct(_)) {
-                    let to = self.type_id(to);
-                    self.emit(Inst::CheckCast { a, to, dst });
-                } else {
-                    self.emit(Inst::Move { a, dst });
-                }
-            }
-            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery => self.malloc(p, op, dst)?,
-            Getfield | Getsubstruct | DirectFieldptr => {
-                let ty = self.pointee(g, arg(op, 0)?)?;
-                let (offset, field) = self.field(ty, arg(op, 1)?)?;
-                let p0 = self.opnd(arg(op, 0)?);
-                match Access::of(field) {
-                    Some(access) if p == Getfield => self.load(p0, offset, access, dst),
-                    _ => self.offset(p0, offset, dst),
-                }
-            }
-            Setfield | BareSetfield => {
-                let ty = self.pointee(g, arg(op, 0)?)?;
-                let (offset, field) = self.field(ty, arg(op, 1)?)?;
-                let (p0, v) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 2)?));
-                self.store(p0, offset, field, v)?;
-            }
-            Getarrayitem | Getarraysubstruct => {
-                let shape = self.item_shape(self.pointee(g, arg(op, 0)?)?)?;
-                let (p0, index) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
-                self.get_item(p0, index, shape, dst);
-            }
-            Setarrayitem | BareSetarrayitem => {
-                let shape = self.item_shape(self.pointee(g, arg(op, 0)?)?)?;
-                let [p0, index, v] = [
-                    self.opnd(arg(op, 0)?),
-                    self.opnd(arg(op, 1)?),
-                    self.opnd(arg(op, 2)?),
-                ];
-                self.set_item(p0, index, shape, v)?;
-            }
-            Getarraysize => {
-                let ty = self.pointee(g, arg(op, 0)?)?;
-                let p0 = self.opnd(arg(op, 0)?);
-                self.array_size(p0, 0, ty, dst)?;
-            }
-            Getinteriorfield | Setinteriorfield | BareSetinteriorfield | Getinteriorarraysize => {
-                self.interior(g, p, op, dst)?;
-            }
-            DirectArrayitems => {
-                let shape = self.item_shape(self.pointee(g, arg(op, 0)?)?)?;
-                let p0 = self.opnd(arg(op, 0)?);
-                self.offset(p0, shape.start, dst);
-            }
-            DirectPtradd => {
-                let mut shape = self.item_shape(self.pointee(g, arg(op, 0)?)?)?;
-                (shape.length, shape.fixed, shape.start) = (None, None, 0);
-                let (p, index) = (self.opnd(arg(op, 0)?), self.opnd(arg(op, 1)?));
-                let shape = self.shape_id(shape);
-                self.emit(Inst::ItemAddr {
-                    p,
-                    index,
-                    shape,
-                    dst,
-                });
-            }
-            RawLoad => {
-                let access = access_of(*g.ty(op.result))?;
-                let at = self.address_sum(arg(op, 0)?, arg(op, 1)?);
-                self.load(at, 0, access, dst);
-            }
-            RawStore => {
-                let ty = self.ty(g, arg(op, 2)?);
-                let at = self.address_sum(arg(op, 0)?, arg(op, 1)?);
-                let v = self.opnd(arg(op, 2)?);
-                self.store(at, 0, ty, v)?;
-            }
-            GcLoadIndexed => {
-                let access = access_of(*g.ty(op.result))?;
-                let at = self.indexed(arg(op, 0)?, arg(op, 1)?, arg(op, 2)?, arg(op, 3)?);
-                self.load(at, 0, access, dst);
-            }
-            GcStoreIndexed => {
-                let ty = self.ty(g, arg(op, 2)?);
-                let at = self.indexed(arg(op, 0)?, arg(op, 1)?, arg(op, 3)?, arg(op, 4)?);
-                let v = self.opnd(arg(op, 2)?);
-                self.store(at, 0, ty, v)?;
-            }
-            JitMarker
-            | JitAssertGreen
-            | JitSetParam
-            | JitForceVirtualizable
-            | JitForceQuasiImmutable
-            | JitRecordExactClass
-            | JitRecordExactValue
-            | JitRecordKnownResult
-            | Keepalive
-            | DebugPrintTraceback
-            | GcCollectMinor
-            | GcWritebarrier
-            | ZeroGcPointersInside
-            | DebugStartTraceback
-            | DebugRecordTraceback
-            | DebugCatchException
-            | DebugReraiseTraceback
-            | DebugPrint => {}
-            WeAreJitted | JitIsConstant | JitIsVirtual => {
-                let a = self.constant(0);
-                self.emit(Inst::Move { a, dst });
-            }
-            JitTraceLength => {
-                let a = self.constant(-1);
-                self.emit(Inst::Move { a, dst });
-            }
-            GcCanMove => {
-                // Objects stay where they are here, but new ones move as machine code.
-                let a = self.constant(1);
-                self.emit(Inst::Move { a, dst });
-            }
-            GcWritebarrierBeforeCopy => {
-                let a = self.constant(1);
-                self.emit(Inst::Move { a, dst });
-            }
-            ShrinkArray | Free | RawMalloc | RawMallocUsage | RawFree | RawMemclear | RawMemset
-            | RawMemcopy | RawMemmove | JitEnter | JitExit | JitCount | JitInvalidated
-            | GcCollect | GcFqRegister | GcFqNextDead | GcIdentityhash | GcId | GcSaveRoot
-            | GcRestoreRoot | GcEnterRootsFrame | GcLeaveRootsFrame | GcCopyArray
-            | WeakrefCreate | WeakrefDeref | StackCheck | ThreadlocalrefGet
-            | ThreadlocalrefStore | LlReadTimestamp | LlGetTimestampUnit | DebugAssert
-            | DebugFatalerror | ExcType | ExcValue | ExcOccurred | ExcSet | ExcClear => {
-                // Done by name, on the words of the operands.
-                let ty = match op.args.first() {
-                    Some(a) => self.ty(g, a),
-                    None => *VOID,
-                };
-                let ty = self.type_id(ty);
-                let args = self.opnds(&op.args);
-                self.emit(Inst::Other {
-                    op: p,
-                    args,
-                    ty,
-                    dst,
-                });
-            }
-        }
-        Ok(())
+        });
+    }
+
+    fn words(&mut self, op: NumOp, left: &LLOperand, right: &LLOperand, dst: u32) {
+        let (a, b) = (self.opnd(left), self.opnd(right));
+        self.uint(op, a, b, dst);
+    }
+
+    fn ovf(&mut self, op: PlainOp, left: &LLOperand, right: &LLOperand, dst: u32) {
+        let (a, b) = (self.opnd(left), self.opnd(right));
+        self.emit(Inst::Ovf { op, a, b, dst });
+    }
+
+    /// An operation whose result is always the same.
+    fn result(&mut self, word: i128, dst: u32) {
+        let a = self.constant(word);
+        self.emit(Inst::Move { a, dst });
+    }
+
+    /// An operation that a function of the interpreter does.
+    fn run<const N: usize>(&mut self, run: Run, operands: [&LLOperand; N], dst: u32) {
+        let args = self.opnds(operands);
+        self.emit(Inst::Run { run, args, dst });
     }
 
     fn move_value(&mut self, a: Opnd, dst: u32, ty: LLType) {
@@ -560,9 +722,9 @@ impl Decoder<'_, '_> {
         }
     }
 
-    fn convert(&mut self, g: &LLGraph, op: &Operation<LowLevel>, dst: u32) -> Result<(), Bad> {
-        let (from, to) = (self.ty(g, arg(op, 0)?), *g.ty(op.result));
-        let a = self.opnd(arg(op, 0)?);
+    fn convert(&mut self, g: &LLGraph, value: &LLOperand, to: LLType, dst: u32) -> Result<(), Bad> {
+        let from = self.ty(g, value);
+        let a = self.opnd(value);
         let (Some(fa), Some(ta)) = (Access::of(from), Access::of(to)) else {
             return Err(format!("cast from {from} to {to}"));
         };
@@ -577,33 +739,8 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    fn call(
-        &mut self,
-        g: &LLGraph,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
-        dst: u32,
-    ) -> Result<(), Bad> {
-        let mut args = &op.args[1..];
-        if p == PlainOp::IndirectCall
-            && matches!(
-                args.last(),
-                Some(LLOperand::Const(LLConst::Void(
-                    VoidConst::Targets(_) | VoidConst::None
-                )))
-            )
-            && self
-                .pointee(g, arg(op, 0)?)?
-                .as_func()
-                .is_some_and(|f| f.args.len() < args.len())
-        {
-            args = &args[..args.len() - 1];
-        }
-        self.call_of(g, arg(op, 0)?, args, dst)
-    }
-
     /// Arguments of calls: those that exist at run time, in two places each where wide.
-    fn call_of(
+    fn call(
         &mut self,
         g: &LLGraph,
         f: &LLOperand,
@@ -648,74 +785,60 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// `jit_conditional_call(condition, f, ...)`, and `.._value(value, f, ...)`, whose
-    /// result is `value` unless that is zero or null.
+    /// Makes the value the result for now; whether it is zero or null.
+    fn value_is_zero(&mut self, value: &LLOperand, dst: u32) -> Opnd {
+        let a = self.opnd(value);
+        self.emit(Inst::Move { a, dst });
+        let (zero, flag) = (self.constant(0), self.scratch());
+        self.uint(NumOp::Eq, a, zero, flag);
+        Opnd(flag)
+    }
+
+    /// Calls a function on condition.
     fn conditional_call(
         &mut self,
         g: &LLGraph,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
+        cond: Opnd,
+        callee: &LLOperand,
+        args: &[LLOperand],
         dst: u32,
     ) -> Result<(), Bad> {
-        let mut cond = self.opnd(arg(op, 0)?);
-        if p == PlainOp::JitConditionalCallValue {
-            self.emit(Inst::Move { a: cond, dst });
-            let (zero, flag) = (self.constant(0), self.scratch());
-            self.emit(Inst::Num {
-                family: NumFamily::Uint,
-                op: NumOp::Eq,
-                a: cond,
-                b: zero,
-                dst: flag,
-            });
-            cond = Opnd(flag);
-        }
         let skip = self.code.insts.len();
         self.emit(Inst::SkipIfZero { cond, to: 0 });
-        self.call_of(g, arg(op, 1)?, &op.args[2..], dst)?;
+        self.call(g, callee, args, dst)?;
         // Handlers belong to the last instruction, so the call must be it.
         let to = self.code.insts.len() as u32;
         self.code.insts[skip] = Inst::SkipIfZero { cond, to };
         Ok(())
     }
 
-    fn malloc(&mut self, p: PlainOp, op: &Operation<LowLevel>, dst: u32) -> Result<(), Bad> {
-        let LLOperand::Const(LLConst::Void(VoidConst::Type(ty))) = arg(op, 0)? else {
-            return Err("malloc of what is no constant type".into());
-        };
-        let zero = match op.args.get(1) {
-            Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { zero, .. }))) => *zero,
+    fn malloc(
+        &mut self,
+        ty: &LLOperand,
+        flavor: &LLOperand,
+        length: Option<&LLOperand>,
+        dst: u32,
+    ) -> Result<(), Bad> {
+        let ty = ty.as_type().ok_or("malloc of what is no constant type")?;
+        let zero = match flavor {
+            LLOperand::Const(LLConst::Void(VoidConst::Flavor { zero, .. })) => *zero,
             _ => false,
         };
-        let length = match p {
-            PlainOp::MallocVarsize | PlainOp::GcMallocFilled => self.opnd(arg(op, 2)?),
-            _ => self.constant(0),
+        let length = match length {
+            Some(length) => self.opnd(length),
+            None => self.constant(0),
         };
-        let ty = self.type_id(*ty);
+        let ty = self.type_id(ty);
         self.emit(Inst::Malloc {
             ty,
             length,
             zero,
             dst,
         });
-        if has_destructor(op) {
-            self.emit(Inst::Finalize { p: Opnd(dst) });
-        }
         Ok(())
     }
 }
 
-fn arg(op: &Operation<LowLevel>, i: usize) -> Result<&LLOperand, Bad> {
-    op.args
-        .get(i)
-        .ok_or_else(|| format!("{} has too few operands", op.op))
-}
-
 fn access_of(ty: LLType) -> Result<Access, Bad> {
     Access::of(ty).ok_or_else(|| format!("{ty} is not loaded or stored as one value"))
-}
-
-fn is_comparison(op: NumOp) -> bool {
-    use NumOp::*;
-    matches!(op, IsTrue | Lt | Le | Eq | Ne | Gt | Ge)
 }

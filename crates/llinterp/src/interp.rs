@@ -8,8 +8,8 @@ use taipan_graph::Operation;
 use taipan_language::Exc;
 use taipan_lltype::{
     Addr, CodePlace, FuncKind, FuncSym, Heap, HeapError, LLGraph, LLOperand, LLType, LLValue,
-    LowLevel, Memory, OBJECT_VTABLE, PlainOp, Program, TypeKind, convert, eval_num, eval_ovf,
-    eval_wide, mul_high, word_of_u64,
+    LowLevel, Memory, OBJECT_VTABLE, Program, TypeKind, convert, eval_num, eval_ovf, eval_wide,
+    mul_high, word_of_u64,
 };
 
 use crate::code::{CONSTANT, Code, Inst, ItemShape, LinkCode, Opnd, OpndList};
@@ -404,6 +404,10 @@ impl<'p> LLInterpreter<'p> {
 
     /// Executes the topmost frame, and those it calls, until the one at `bottom`
     /// returns. On an error the pc of the topmost frame is the instruction at fault.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: an arm per instruction, with few lines each"
+    )]
     fn run_frame(&mut self, bottom: usize) -> Result<i128, Stop> {
         let Some(top) = self.frames.last() else {
             return Err(Stop::Text("no frame".into()));
@@ -620,23 +624,27 @@ impl<'p> LLInterpreter<'p> {
                         continue;
                     }
                 }
-                Inst::Other { op, args, ty, dst } => {
+                Inst::Run { run, args, dst } => {
                     let words: Vec<u64> = code.list(args).iter().map(|o| get!(*o)).collect();
-                    let ty = code.types[ty as usize];
-                    let v = match op {
-                        PlainOp::GcCollect => check!(self.collect(pc).map(|()| 0)),
-                        PlainOp::JitEnter => {
-                            if let Some(top) = self.frames.last_mut() {
-                                top.pc = pc;
-                            }
-                            let words: Vec<i128> = words.iter().map(|w| i128::from(*w)).collect();
-                            match self.call_hook(JIT_ENTER, &words) {
-                                Some(entry) => check!(entry) as u64,
-                                // Nobody compiles anything here.
-                                None => 0,
-                            }
-                        }
-                        _ => check!(self.other(op, &words, ty)),
+                    let v = check!(self.run_by_name(run, &words));
+                    set!(dst, v);
+                }
+                Inst::CopyItems { ty, args } => {
+                    let words: Vec<u64> = code.list(args).iter().map(|o| get!(*o)).collect();
+                    check!(self.copy_items(&words, code.types[ty as usize]));
+                }
+                Inst::Collect => check!(self.collect(pc)),
+                Inst::JitEnter { args, dst } => {
+                    if let Some(top) = self.frames.last_mut() {
+                        top.pc = pc;
+                    }
+                    let words: Vec<i128> = (code.list(args).iter())
+                        .map(|o| i128::from(get!(*o)))
+                        .collect();
+                    let v = match self.call_hook(JIT_ENTER, &words) {
+                        Some(entry) => check!(entry) as u64,
+                        // Nobody compiles anything here.
+                        None => 0,
                     };
                     set!(dst, v);
                 }

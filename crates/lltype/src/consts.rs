@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use taipan_graph::{Const, Dialect, Graph, IntKind, ObjId, Operand, Operation, Wide};
 
 use crate::{
-    BOOL, CHAR, CLibrary, FLOAT, FuncType, LLOp, LLType, PlainOp, Program, SINGLEFLOAT, TypeKind,
-    UNICHAR, VOID, item_offset, layout,
+    BOOL, CHAR, CLibrary, FLOAT, FuncType, LLOp, LLType, NamedOperands, PlainOp, Program,
+    SINGLEFLOAT, TypeKind, UNICHAR, VOID, View, item_offset, layout,
 };
 
 /// The dialect after rtyping.
@@ -40,10 +40,10 @@ impl Dialect for LowLevel {
     /// An indirect call of a known function is a direct one.
     fn normalize(op: &mut Operation<LowLevel>) {
         if op.op == LLOp::from(PlainOp::IndirectCall)
-            && let Some(Operand::Const(LLConst::Func(_))) = op.args.first()
+            && let View::IndirectCall { callee, args, .. } = op.view()
+            && let Operand::Const(LLConst::Func(_)) = callee
         {
-            op.args.pop();
-            op.op = PlainOp::DirectCall.into();
+            *op = View::DirectCall { callee, args }.operation(op.result, op.at);
         }
     }
 }

@@ -7,11 +7,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use taipan_graph::{IntKind, Operation};
+use taipan_graph::{IntKind, Operation, VarId};
 
 use crate::{
-    FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp,
-    StructBody, StructType, TypeKind, VoidConst,
+    FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, StructBody,
+    StructType, TypeKind, View, VoidConst,
 };
 
 /// What an operand or result is.
@@ -45,19 +45,83 @@ pub enum Kind {
     Field,
     /// How memory is allocated, as a constant.
     Flavor,
+    /// An object of the program while it is compiled, or nothing.
+    Constant,
+    /// The functions that an indirect call may mean, as a constant, or nothing.
+    Targets,
+    /// A step into an object: the name of a field or the index of an item.
+    Step,
     /// Anything.
     Any,
-    /// Any number of operands of any kind, at the end.
-    Rest,
+}
+
+/// How often an operand is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Count {
+    /// Always.
+    One,
+    /// It may be missing.
+    Optional,
+    /// Any number of times.
+    Any,
+}
+
+/// A declared operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// How many of it there are. One at the most of an operation's operands may vary.
+    pub count: Count,
+}
+
+impl Param {
+    pub(crate) const fn new(name: &'static str, kind: Kind, count: Count) -> Param {
+        Param { name, kind, count }
+    }
 }
 
 /// The operands and the result of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signature {
-    /// One per operand; the last one may be [`Kind::Rest`].
-    pub args: &'static [Kind],
+    /// Its operands, in order.
+    pub params: &'static [Param],
     /// The result.
     pub result: Kind,
+}
+
+impl Signature {
+    /// What each of so many operands is.
+    ///
+    /// # Errors
+    /// How many there ought to be.
+    pub fn operands(self, count: usize) -> Result<impl Iterator<Item = &'static Param>, String> {
+        let needed = self.params.iter().filter(|p| p.count == Count::One).count();
+        let varying = self.params.iter().find(|p| p.count != Count::One);
+        let more = match varying.map(|p| p.count) {
+            None | Some(Count::One) => Some(0),
+            Some(Count::Optional) => Some(1),
+            Some(Count::Any) => None,
+        };
+        let plural = |n: usize| match n {
+            1 => "1 operand is".to_owned(),
+            n => format!("{n} operands are"),
+        };
+        let extra = match (count.checked_sub(needed), more) {
+            (Some(extra), None) => extra,
+            (Some(extra), Some(most)) if extra <= most => extra,
+            (_, Some(0)) => return Err(format!("{} needed", plural(needed))),
+            (_, Some(most)) => return Err(format!("{needed} or {} needed", plural(needed + most))),
+            (None, None) => return Err(format!("at least {} needed", plural(needed))),
+        };
+        let times = move |p: &Param| match p.count {
+            Count::One => 1,
+            Count::Optional | Count::Any => extra,
+        };
+        Ok((self.params.iter()).flat_map(move |p| std::iter::repeat_n(p, times(p))))
+    }
 }
 
 impl Kind {
@@ -84,15 +148,24 @@ impl Kind {
             Kind::Address => *ty.kind() == TypeKind::Address,
             Kind::Pointer => ty.pointee().is_some(),
             Kind::Function => ty.pointee().is_some_and(|t| t.as_func().is_some()),
-            Kind::Any | Kind::Rest => true,
-            Kind::Type | Kind::Field | Kind::Flavor => false,
+            Kind::Any => true,
+            Kind::Step => int(IntKind::SIGNED),
+            Kind::Type | Kind::Field | Kind::Flavor | Kind::Constant | Kind::Targets => false,
         }
     }
 
     fn holds(self, operand: &LLOperand, ty: LLType) -> bool {
         match (self, operand) {
             (Kind::Type, LLOperand::Const(LLConst::Void(VoidConst::Type(_))))
-            | (Kind::Field, LLOperand::Const(LLConst::Void(VoidConst::Field(_))))
+            | (Kind::Field | Kind::Step, LLOperand::Const(LLConst::Void(VoidConst::Field(_))))
+            | (
+                Kind::Constant,
+                LLOperand::Const(LLConst::Void(VoidConst::Hl(_) | VoidConst::None)),
+            )
+            | (
+                Kind::Targets,
+                LLOperand::Const(LLConst::Void(VoidConst::Targets(_) | VoidConst::None)),
+            )
             | (Kind::Flavor, LLOperand::Const(LLConst::Void(VoidConst::Flavor { .. })))
             | (Kind::Function, LLOperand::Const(LLConst::Void(VoidConst::Func(_)))) => true,
             _ => self.holds_type(ty),
@@ -105,11 +178,42 @@ impl LLOp {
     pub fn signature(self) -> Signature {
         match self {
             LLOp::Plain(op) => op.signature(),
-            LLOp::Num(..) => Signature {
-                args: &[Kind::Primitive, Kind::Rest],
+            LLOp::Num(_, num) => Signature {
+                params: match num.is_unary() {
+                    true => const { &[Param::new("value", Kind::Primitive, Count::One)] },
+                    false => {
+                        const {
+                            &[
+                                Param::new("left", Kind::Primitive, Count::One),
+                                Param::new("right", Kind::Primitive, Count::One),
+                            ]
+                        }
+                    }
+                },
                 result: Kind::Primitive,
             },
         }
+    }
+}
+
+impl NumFamily {
+    /// The type that it computes on.
+    pub fn ty(self) -> LLType {
+        LLType::new(match self {
+            NumFamily::Int => TypeKind::Int(IntKind::SIGNED),
+            NumFamily::Uint => TypeKind::Int(IntKind::UNSIGNED),
+            NumFamily::Lllong => TypeKind::Int(IntKind {
+                signed: true,
+                bits: 128,
+            }),
+            NumFamily::Ulllong => TypeKind::Int(IntKind {
+                signed: false,
+                bits: 128,
+            }),
+            NumFamily::Float => TypeKind::Float,
+            NumFamily::Char => TypeKind::Char,
+            NumFamily::Unichar => TypeKind::UniChar,
+        })
     }
 }
 
@@ -154,6 +258,22 @@ pub fn check_operation(
     checker.operation(op)
 }
 
+/// Whether an operation takes operands of these types, as far as they are known.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_types(op: LLOp, types: &[Option<LLType>], result: LLType) -> Result<(), String> {
+    let known: Option<Vec<LLType>> = types.iter().copied().collect();
+    let Some(known) = known else {
+        return op.signature().operands(types.len()).map(drop);
+    };
+    let operands: Vec<LLOperand> = (0..known.len() as u32)
+        .map(|i| LLOperand::Var(VarId(i)))
+        .collect();
+    let type_of = |o: &LLOperand| o.as_var().map_or(*crate::VOID, |v| known[v.index()]);
+    check_operation(op, &operands, result, &type_of, &StructType::known_body)
+}
+
 /// An operation with the types of its operands.
 struct Shown<'a>(&'a LLGraph, &'a Operation<LowLevel>);
 
@@ -194,119 +314,115 @@ impl Checker<'_> {
 
     fn operation(&self, op: LLOp) -> Result<(), String> {
         let signature = op.signature();
-        let (args, more) = match signature.args {
-            [args @ .., Kind::Rest] => (args, true),
-            args => (args, false),
-        };
-        let n = self.args.len();
-        if n < args.len() || n > args.len() && !more {
-            return Err(format!("{} operands are needed", args.len()));
-        }
-        for (i, (kind, a)) in args.iter().zip(self.args).enumerate() {
-            if !kind.holds(a, self.ty(a)) {
-                return Err(format!("operand {i} is no {kind:?}"));
+        for (param, a) in signature.operands(self.args.len())?.zip(self.args) {
+            if !param.kind.holds(a, self.ty(a)) {
+                return Err(format!("`{}` is no {:?}", param.name, param.kind));
             }
         }
         if !signature.result.holds_type(self.result) {
             return Err(format!("the result is no {:?}", signature.result));
         }
-        match op {
-            LLOp::Num(family, num) => self.number(family, num),
-            LLOp::Plain(plain) => self.plain(plain),
+        self.types(op.view(self.args))
+    }
+
+    /// What the declared kinds do not say.
+    fn types(&self, view: View<'_, LLOperand>) -> Result<(), String> {
+        let result = self.result;
+        match view {
+            View::Unary { family, op, value } => self.number(family, op, &[value]),
+            View::Binary {
+                family,
+                op,
+                left,
+                right,
+            } => self.number(family, op, &[left, right]),
+            View::Getfield { object, field } => match self.field(object, field)? {
+                Some(field) => self.same(result, field),
+                None => Ok(()),
+            },
+            View::Setfield {
+                object,
+                field,
+                value,
+            }
+            | View::BareSetfield {
+                object,
+                field,
+                value,
+            } => match self.field(object, field)? {
+                Some(field) => self.same(self.ty(value), field),
+                None => Ok(()),
+            },
+            View::Getsubstruct { object, field } => match self.field(object, field)? {
+                Some(field) => self.same(result, field.ptr()),
+                None => Ok(()),
+            },
+            View::DirectFieldptr { object, field } => match self.field(object, field)? {
+                Some(field) => self.same(result, LLType::new(TypeKind::FixedArray(field, 1)).ptr()),
+                None => Ok(()),
+            },
+            View::Getarrayitem { array, .. } => self.same(result, self.item(self.ty(array))?),
+            View::Setarrayitem { array, value, .. }
+            | View::BareSetarrayitem { array, value, .. } => {
+                self.same(self.ty(value), self.item(self.ty(array))?)
+            }
+            View::Getarraysubstruct { array, .. } => {
+                self.same(result, self.item(self.ty(array))?.ptr())
+            }
+            View::Getarraysize { array } => self.item(self.ty(array)).map(drop),
+            View::Getinteriorfield { object, path } => match self.interior(object, path)? {
+                Some(part) => self.same(result, part),
+                None => Ok(()),
+            },
+            View::Setinteriorfield {
+                object,
+                path,
+                value,
+            }
+            | View::BareSetinteriorfield {
+                object,
+                path,
+                value,
+            } => match self.interior(object, path)? {
+                Some(part) => self.same(self.ty(value), part),
+                None => Ok(()),
+            },
+            View::Malloc { ty, .. }
+            | View::MallocVarsize { ty, .. }
+            | View::GcMallocFilled { ty, .. }
+            | View::GcMallocNursery { ty, .. } => match ty {
+                LLOperand::Const(LLConst::Void(VoidConst::Type(t))) => self.same(result, t.ptr()),
+                _ => Ok(()),
+            },
+            View::DirectCall { callee, args } | View::IndirectCall { callee, args, .. } => {
+                self.call(callee, args, result)
+            }
+            View::SameAs { value } => self.same(self.ty(value), result),
+            View::PtrEq { left, right } | View::PtrNe { left, right } => {
+                self.same(self.ty(left), self.ty(right))
+            }
+            // Of the others, the kinds say all.
+            _ => Ok(()),
         }
     }
 
     /// Arithmetic: all on one type, but for comparisons and shifts.
-    fn number(&self, family: NumFamily, num: NumOp) -> Result<(), String> {
-        let result = self.result;
-        let ty = LLType::new(match family {
-            NumFamily::Int => TypeKind::Int(IntKind::SIGNED),
-            NumFamily::Uint => TypeKind::Int(IntKind::UNSIGNED),
-            NumFamily::Lllong => TypeKind::Int(IntKind {
-                signed: true,
-                bits: 128,
-            }),
-            NumFamily::Ulllong => TypeKind::Int(IntKind {
-                signed: false,
-                bits: 128,
-            }),
-            NumFamily::Float => TypeKind::Float,
-            NumFamily::Char => TypeKind::Char,
-            NumFamily::Unichar => TypeKind::UniChar,
-        });
+    fn number(&self, family: NumFamily, num: NumOp, args: &[&LLOperand]) -> Result<(), String> {
         use NumOp::*;
-        let unary = matches!(num, IsTrue | Neg | Abs | Invert);
-        if self.args.len() != if unary { 1 } else { 2 } {
-            return Err("another number of operands is needed".into());
-        }
+        let ty = family.ty();
         let shift = matches!(num, LShift | RShift);
-        for (i, a) in self.args.iter().enumerate() {
+        for (i, a) in args.iter().enumerate() {
             let wanted = if shift && i == 1 { *crate::SIGNED } else { ty };
             self.same(self.ty(a), wanted)?;
         }
-        let compares = matches!(num, IsTrue | Lt | Le | Eq | Ne | Gt | Ge);
-        self.same(result, if compares { *crate::BOOL } else { ty })
-    }
-
-    fn plain(&self, plain: PlainOp) -> Result<(), String> {
-        use PlainOp::*;
-        let (args, result) = (self.args, self.result);
-        let arg = |i: usize| self.ty(&args[i]);
-        match plain {
-            Getfield => match self.field(&args[0], &args[1])? {
-                Some(field) => self.same(result, field),
-                None => Ok(()),
+        self.same(
+            self.result,
+            if num.is_comparison() {
+                *crate::BOOL
+            } else {
+                ty
             },
-            Setfield | BareSetfield => match self.field(&args[0], &args[1])? {
-                Some(field) => self.same(arg(2), field),
-                None => Ok(()),
-            },
-            Getsubstruct | DirectFieldptr => {
-                let Some(field) = self.field(&args[0], &args[1])? else {
-                    return Ok(());
-                };
-                match plain {
-                    Getsubstruct => self.same(result, field.ptr()),
-                    _ => self.same(result, LLType::new(TypeKind::FixedArray(field, 1)).ptr()),
-                }
-            }
-            Getarrayitem => self.same(result, self.item(arg(0))?),
-            Setarrayitem | BareSetarrayitem => self.same(arg(2), self.item(arg(0))?),
-            Getarraysubstruct => self.same(result, self.item(arg(0))?.ptr()),
-            Getarraysize => self.item(arg(0)).map(drop),
-            Getinteriorfield => match self.interior(args)? {
-                Some(part) => self.same(result, part),
-                None => Ok(()),
-            },
-            Setinteriorfield | BareSetinteriorfield => {
-                let (value, path) = args.split_last().ok_or("it has no value")?;
-                match self.interior(path)? {
-                    Some(part) => self.same(self.ty(value), part),
-                    None => Ok(()),
-                }
-            }
-            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery => match &args[0] {
-                LLOperand::Const(LLConst::Void(VoidConst::Type(t))) => self.same(result, t.ptr()),
-                _ => Ok(()),
-            },
-            DirectCall => self.call(&args[0], &args[1..], result),
-            IndirectCall => {
-                let mut args = &args[1..];
-                let callee = &self.args[0];
-                // The candidates, if it has any.
-                if let Some(LLOperand::Const(LLConst::Void(
-                    VoidConst::Targets(_) | VoidConst::None,
-                ))) = args.last()
-                    && self.function(callee)?.args.len() < args.len()
-                {
-                    args = &args[..args.len() - 1];
-                }
-                self.call(callee, args, result)
-            }
-            SameAs => self.same(arg(0), result),
-            PtrEq | PtrNe => self.same(arg(0), arg(1)),
-            _ => Ok(()),
-        }
+        )
     }
 
     fn same(&self, got: LLType, wanted: LLType) -> Result<(), String> {
@@ -356,10 +472,13 @@ impl Checker<'_> {
     }
 
     /// The type of what is inside of a container, along fields and items; none as of fields.
-    fn interior(&self, path: &[LLOperand]) -> Result<Option<LLType>, String> {
-        let (container, steps) = path.split_first().ok_or("no container")?;
+    fn interior(
+        &self,
+        container: &LLOperand,
+        path: &[LLOperand],
+    ) -> Result<Option<LLType>, String> {
         let mut ty = self.ty(container).pointee().ok_or("no pointer")?;
-        for step in steps {
+        for step in path {
             ty = match step {
                 LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => {
                     match self.field_of(ty, name)? {

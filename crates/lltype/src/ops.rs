@@ -1,7 +1,8 @@
 //! Low-level operations (RPython: `lloperation.py`).
 //!
-//! The table declares of each operation what its operands and its result are ([`Signature`]) and what
-//! effects it has; `check_operations` compares graphs with it, behind every pass in tests.
+//! The table declares of each operation what its operands are called and what they and its result are
+//! ([`Signature`]), and what effects it has. [`View`](crate::View) has the operands by these names;
+//! `check_operations` compares graphs with the table, behind every pass in tests.
 //!
 //! Operands that differ from lltype's: `gc_copy_array(src, dst, src_start, dst_start,
 //! length)` moves items between GcArrays of one type, or between the inlined arrays of
@@ -24,6 +25,9 @@
 //! `gc_malloc_nursery(type, flavor)`, an allocation that does not collect, has a `canraise`
 //! switch: the second exit is taken if the nursery is full, and leads to a `malloc`.
 //!
+//! `indirect_call(callee, args..., targets)` ends in the functions that may be meant, `Void` where nobody
+//! knows them. `jit_note(number)` stands in residual code where something is noted of it, and does nothing.
+//!
 //! `jit_enter(driver, greens...)` is a pointer to the code that a just-in-time compiler has
 //! made for these greens, which takes the reds, or null.
 //!
@@ -36,7 +40,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::operands::{Kind, Signature};
+use crate::operands::{Count, Kind, Param, Signature};
 
 /// No side effect and a result that depends on the operands only: may be folded,
 /// merged, moved and dropped.
@@ -108,7 +112,7 @@ named! {
 }
 
 macro_rules! plain_ops {
-    ($($v:ident = $n:literal, $flags:expr, ($($arg:ident),*) -> $result:ident;)*) => {
+    ($($v:ident = $n:literal, $flags:expr, ($($arg:ident: $kind:tt),*) -> $result:ident;)*) => {
         /// Operations that are not arithmetic.
         #[derive(
             Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
@@ -129,7 +133,7 @@ macro_rules! plain_ops {
             pub fn signature(self) -> Signature {
                 match self {
                     $(PlainOp::$v => Signature {
-                        args: &[$(Kind::$arg),*],
+                        params: const { &[$(param!($arg, $kind)),*] },
                         result: Kind::$result,
                     },)*
                 }
@@ -138,154 +142,177 @@ macro_rules! plain_ops {
     };
 }
 
-plain_ops! {
-    DirectCall = "direct_call", EFFECT | RAISE | GC, (Function, Rest) -> Any;
-    IndirectCall = "indirect_call", EFFECT | RAISE | GC, (Function, Rest) -> Any;
-    BoolNot = "bool_not", FOLD, (Bool) -> Bool;
-    IntBetween = "int_between", FOLD, (Signed, Signed, Signed) -> Bool;
-    IntForceGeZero = "int_force_ge_zero", FOLD, (Signed) -> Signed;
-    UintMulHigh = "uint_mul_high", FOLD, (Unsigned, Unsigned) -> Unsigned;
-    IntAddOvf = "int_add_ovf", OVF, (Signed, Signed) -> Signed;
-    IntAddNonnegOvf = "int_add_nonneg_ovf", OVF, (Signed, Signed) -> Signed;
-    IntSubOvf = "int_sub_ovf", OVF, (Signed, Signed) -> Signed;
-    IntMulOvf = "int_mul_ovf", OVF, (Signed, Signed) -> Signed;
-    CastPrimitive = "cast_primitive", FOLD, (Primitive) -> Primitive;
-    CastBoolToInt = "cast_bool_to_int", FOLD, (Bool) -> Signed;
-    CastBoolToUint = "cast_bool_to_uint", FOLD, (Bool) -> Unsigned;
-    CastBoolToFloat = "cast_bool_to_float", FOLD, (Bool) -> Float;
-    CastCharToInt = "cast_char_to_int", FOLD, (Char) -> Signed;
-    CastUnicharToInt = "cast_unichar_to_int", FOLD, (UniChar) -> Signed;
-    CastIntToChar = "cast_int_to_char", FOLD, (Signed) -> Char;
-    CastIntToUnichar = "cast_int_to_unichar", FOLD, (Signed) -> UniChar;
-    CastIntToUint = "cast_int_to_uint", FOLD, (Signed) -> Unsigned;
-    CastIntToFloat = "cast_int_to_float", FOLD, (Signed) -> Float;
-    CastIntToLonglong = "cast_int_to_longlong", FOLD, (Signed) -> Signed;
-    CastUintToInt = "cast_uint_to_int", FOLD, (Unsigned) -> Signed;
-    CastUintToFloat = "cast_uint_to_float", FOLD, (Unsigned) -> Float;
-    CastLonglongToFloat = "cast_longlong_to_float", FOLD, (Signed) -> Float;
-    CastUlonglongToFloat = "cast_ulonglong_to_float", FOLD, (Unsigned) -> Float;
-    CastFloatToInt = "cast_float_to_int", FOLD, (Float) -> Signed;
-    CastFloatToUint = "cast_float_to_uint", FOLD, (Float) -> Unsigned;
-    CastFloatToLonglong = "cast_float_to_longlong", FOLD, (Float) -> Signed;
-    CastFloatToUlonglong = "cast_float_to_ulonglong", FOLD, (Float) -> Unsigned;
-    TruncateLonglongToInt = "truncate_longlong_to_int", FOLD, (Signed) -> Signed;
-    ForceCast = "force_cast", READ, (Primitive) -> Primitive;
-    ConvertFloatBytesToLonglong = "convert_float_bytes_to_longlong", FOLD, (Float) -> Signed;
-    ConvertLonglongBytesToFloat = "convert_longlong_bytes_to_float", FOLD, (Signed) -> Float;
-    Likely = "likely", FOLD, (Bool) -> Bool;
-    Unlikely = "unlikely", FOLD, (Bool) -> Bool;
-    Malloc = "malloc", EFFECT | GC, (Type, Flavor, Rest) -> Pointer;
-    MallocVarsize = "malloc_varsize", EFFECT | GC, (Type, Flavor, Signed, Rest) -> Pointer;
-    ShrinkArray = "shrink_array", EFFECT, (Pointer, Signed) -> Any;
-    ZeroGcPointersInside = "zero_gc_pointers_inside", EFFECT, (Pointer, Rest) -> Void;
-    Free = "free", EFFECT, (Pointer, Flavor) -> Void;
-    Getfield = "getfield", READ, (Pointer, Field) -> Any;
-    Setfield = "setfield", EFFECT, (Pointer, Field, Any) -> Void;
-    BareSetfield = "bare_setfield", EFFECT, (Pointer, Field, Any) -> Void;
-    Getarrayitem = "getarrayitem", READ, (Pointer, Signed) -> Any;
-    Setarrayitem = "setarrayitem", EFFECT, (Pointer, Signed, Any) -> Void;
-    BareSetarrayitem = "bare_setarrayitem", EFFECT, (Pointer, Signed, Any) -> Void;
-    Getarraysize = "getarraysize", FOLD, (Pointer) -> Signed;
-    Getsubstruct = "getsubstruct", FOLD, (Pointer, Field) -> Pointer;
-    Getarraysubstruct = "getarraysubstruct", FOLD, (Pointer, Signed) -> Pointer;
-    Getinteriorfield = "getinteriorfield", READ, (Pointer, Rest) -> Any;
-    Setinteriorfield = "setinteriorfield", EFFECT, (Pointer, Rest) -> Void;
-    BareSetinteriorfield = "bare_setinteriorfield", EFFECT, (Pointer, Rest) -> Void;
-    Getinteriorarraysize = "getinteriorarraysize", FOLD, (Pointer, Rest) -> Signed;
-    CastPointer = "cast_pointer", FOLD, (Pointer) -> Pointer;
-    CastOpaquePtr = "cast_opaque_ptr", FOLD, (Pointer) -> Pointer;
-    PtrEq = "ptr_eq", FOLD, (Pointer, Pointer) -> Bool;
-    PtrNe = "ptr_ne", FOLD, (Pointer, Pointer) -> Bool;
-    PtrNonzero = "ptr_nonzero", FOLD, (Pointer) -> Bool;
-    PtrIszero = "ptr_iszero", FOLD, (Pointer) -> Bool;
-    CastPtrToInt = "cast_ptr_to_int", READ, (Pointer) -> Signed;
-    CastIntToPtr = "cast_int_to_ptr", READ, (Signed) -> Pointer;
-    DirectFieldptr = "direct_fieldptr", FOLD, (Pointer, Field) -> Pointer;
-    DirectArrayitems = "direct_arrayitems", FOLD, (Pointer) -> Pointer;
-    DirectPtradd = "direct_ptradd", FOLD, (Pointer, Signed) -> Pointer;
-    RawMalloc = "raw_malloc", EFFECT, (Signed, Rest) -> Address;
-    RawMallocUsage = "raw_malloc_usage", READ, (Signed) -> Signed;
-    RawFree = "raw_free", EFFECT, (Address) -> Void;
-    RawMemclear = "raw_memclear", EFFECT, (Address, Signed) -> Void;
-    RawMemset = "raw_memset", EFFECT, (Address, Any, Signed) -> Void;
-    RawMemcopy = "raw_memcopy", EFFECT, (Address, Address, Signed) -> Void;
-    RawMemmove = "raw_memmove", EFFECT, (Address, Address, Signed) -> Void;
-    RawLoad = "raw_load", READ, (Any, Signed) -> Any;
-    RawStore = "raw_store", EFFECT, (Any, Signed, Any) -> Void;
-    GcLoadIndexed = "gc_load_indexed", READ, (Pointer, Signed, Signed, Signed) -> Any;
-    GcStoreIndexed = "gc_store_indexed", EFFECT, (Pointer, Signed, Any, Signed, Signed) -> Void;
-    AdrAdd = "adr_add", FOLD, (Address, Signed) -> Address;
-    AdrSub = "adr_sub", FOLD, (Address, Signed) -> Address;
-    AdrDelta = "adr_delta", FOLD, (Address, Address) -> Signed;
-    AdrLt = "adr_lt", FOLD, (Address, Address) -> Bool;
-    AdrLe = "adr_le", FOLD, (Address, Address) -> Bool;
-    AdrEq = "adr_eq", FOLD, (Address, Address) -> Bool;
-    AdrNe = "adr_ne", FOLD, (Address, Address) -> Bool;
-    AdrGt = "adr_gt", FOLD, (Address, Address) -> Bool;
-    AdrGe = "adr_ge", FOLD, (Address, Address) -> Bool;
-    CastPtrToAdr = "cast_ptr_to_adr", READ, (Pointer) -> Address;
-    CastAdrToPtr = "cast_adr_to_ptr", FOLD, (Address) -> Pointer;
-    CastAdrToInt = "cast_adr_to_int", READ, (Address) -> Signed;
-    CastIntToAdr = "cast_int_to_adr", FOLD, (Signed) -> Address;
-    JitMarker = "jit_marker", EFFECT, (Rest) -> Void;
-    JitEnter = "jit_enter", EFFECT | GC, (Rest) -> Any;
-    WeAreJitted = "we_are_jitted", READ, () -> Bool;
-    JitIsConstant = "jit_is_constant", READ, (Any, Rest) -> Bool;
-    JitAssertGreen = "jit_assert_green", EFFECT, (Any) -> Void;
-    JitTraceLength = "jit_trace_length", READ, () -> Signed;
-    JitSetParam = "jit_set_param", EFFECT, (Rest) -> Void;
-    JitExit = "jit_exit", EFFECT, (Rest) -> Any;
-    JitCount = "jit_count", EFFECT, (Any) -> Bool;
-    JitForceVirtualizable = "jit_force_virtualizable", EFFECT, (Rest) -> Void;
-    JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT, (Rest) -> Void;
-    JitInvalidated = "jit_invalidated", EFFECT, (Rest) -> Any;
-    JitForceVirtual = "jit_force_virtual", EFFECT, (Any) -> Any;
-    JitIsVirtual = "jit_is_virtual", READ, (Any) -> Bool;
-    JitRecordExactClass = "jit_record_exact_class", EFFECT, (Rest) -> Void;
-    JitRecordExactValue = "jit_record_exact_value", EFFECT, (Rest) -> Void;
-    JitRecordKnownResult = "jit_record_known_result", EFFECT, (Rest) -> Void;
-    JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC, (Bool, Function, Rest) -> Void;
-    JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC, (Any, Function, Rest) -> Any;
-    GcCollect = "gc__collect", EFFECT | GC, (Rest) -> Void;
-    GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
-    GcFqRegister = "gc_fq_register", EFFECT, (Rest) -> Any;
-    GcFqNextDead = "gc_fq_next_dead", EFFECT, (Rest) -> Any;
-    GcIdentityhash = "gc_identityhash", READ | GC, (Pointer) -> Signed;
-    GcId = "gc_id", READ | GC, (Pointer) -> Signed;
-    GcCanMove = "gc_can_move", READ, (Pointer) -> Bool;
-    GcMallocFilled = "gc_malloc_filled", EFFECT | GC, (Type, Flavor, Signed, Rest) -> Pointer;
-    GcMallocNursery = "gc_malloc_nursery", EFFECT, (Type, Flavor, Rest) -> Pointer;
-    GcWritebarrier = "gc_writebarrier", EFFECT, (Pointer, Rest) -> Void;
-    GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT, (Rest) -> Bool;
-    GcSaveRoot = "gc_save_root", EFFECT, (Signed, Pointer) -> Void;
-    GcRestoreRoot = "gc_restore_root", EFFECT, (Signed) -> Pointer;
-    GcEnterRootsFrame = "gc_enter_roots_frame", EFFECT, (Signed) -> Void;
-    GcLeaveRootsFrame = "gc_leave_roots_frame", EFFECT, (Signed) -> Void;
-    GcCopyArray = "gc_copy_array", EFFECT, (Pointer, Pointer, Signed, Signed, Signed) -> Void;
-    WeakrefCreate = "weakref_create", READ | GC, (Pointer) -> Pointer;
-    WeakrefDeref = "weakref_deref", READ, (Pointer) -> Pointer;
-    StackCheck = "stack_check", EFFECT, () -> Bool;
-    Keepalive = "keepalive", EFFECT, (Any) -> Void;
-    SameAs = "same_as", FOLD, (Any) -> Any;
-    Hint = "hint", EFFECT, (Any, Rest) -> Any;
-    ThreadlocalrefGet = "threadlocalref_get", READ, (Rest) -> Any;
-    ThreadlocalrefStore = "threadlocalref_store", EFFECT, (Rest) -> Any;
-    LlReadTimestamp = "ll_read_timestamp", EFFECT, () -> Signed;
-    LlGetTimestampUnit = "ll_get_timestamp_unit", FOLD, () -> Signed;
-    DebugPrint = "debug_print", EFFECT, (Rest) -> Void;
-    DebugAssert = "debug_assert", EFFECT, (Bool, Rest) -> Void;
-    DebugFatalerror = "debug_fatalerror", EFFECT, (Rest) -> Void;
-    DebugStartTraceback = "debug_start_traceback", EFFECT, (Pointer) -> Void;
-    DebugRecordTraceback = "debug_record_traceback", EFFECT, () -> Void;
-    DebugCatchException = "debug_catch_exception", EFFECT, (Pointer) -> Void;
-    DebugReraiseTraceback = "debug_reraise_traceback", EFFECT, (Rest) -> Void;
-    DebugPrintTraceback = "debug_print_traceback", EFFECT, (Rest) -> Void;
-    ExcType = "exc_type", READ, () -> Pointer;
-    ExcValue = "exc_value", READ, () -> Pointer;
-    ExcOccurred = "exc_occurred", READ, () -> Bool;
-    ExcSet = "exc_set", EFFECT, (Pointer, Pointer) -> Void;
-    ExcClear = "exc_clear", EFFECT, () -> Void;
+/// One declared operand: `name: Kind`, `name: (Kind?)` for one that may be missing, and
+/// `name: [Kind]` for any number of them.
+macro_rules! param {
+    ($arg:ident, [$kind:ident]) => {
+        Param::new(stringify!($arg), Kind::$kind, Count::Any)
+    };
+    ($arg:ident, ($kind:ident?)) => {
+        Param::new(stringify!($arg), Kind::$kind, Count::Optional)
+    };
+    ($arg:ident, $kind:ident) => {
+        Param::new(stringify!($arg), Kind::$kind, Count::One)
+    };
 }
+
+/// The table, given to a macro.
+macro_rules! plain_ops_table {
+    ($with:ident) => {
+        $with! {
+            DirectCall = "direct_call", EFFECT | RAISE | GC, (callee: Function, args: [Any]) -> Any;
+            IndirectCall = "indirect_call", EFFECT | RAISE | GC, (callee: Function, args: [Any], targets: Targets) -> Any;
+            BoolNot = "bool_not", FOLD, (value: Bool) -> Bool;
+            IntBetween = "int_between", FOLD, (low: Signed, value: Signed, high: Signed) -> Bool;
+            IntForceGeZero = "int_force_ge_zero", FOLD, (value: Signed) -> Signed;
+            UintMulHigh = "uint_mul_high", FOLD, (left: Unsigned, right: Unsigned) -> Unsigned;
+            IntAddOvf = "int_add_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+            IntAddNonnegOvf = "int_add_nonneg_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+            IntSubOvf = "int_sub_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+            IntMulOvf = "int_mul_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+            CastPrimitive = "cast_primitive", FOLD, (value: Primitive) -> Primitive;
+            CastBoolToInt = "cast_bool_to_int", FOLD, (value: Bool) -> Signed;
+            CastBoolToUint = "cast_bool_to_uint", FOLD, (value: Bool) -> Unsigned;
+            CastBoolToFloat = "cast_bool_to_float", FOLD, (value: Bool) -> Float;
+            CastCharToInt = "cast_char_to_int", FOLD, (value: Char) -> Signed;
+            CastUnicharToInt = "cast_unichar_to_int", FOLD, (value: UniChar) -> Signed;
+            CastIntToChar = "cast_int_to_char", FOLD, (value: Signed) -> Char;
+            CastIntToUnichar = "cast_int_to_unichar", FOLD, (value: Signed) -> UniChar;
+            CastIntToUint = "cast_int_to_uint", FOLD, (value: Signed) -> Unsigned;
+            CastIntToFloat = "cast_int_to_float", FOLD, (value: Signed) -> Float;
+            CastIntToLonglong = "cast_int_to_longlong", FOLD, (value: Signed) -> Signed;
+            CastUintToInt = "cast_uint_to_int", FOLD, (value: Unsigned) -> Signed;
+            CastUintToFloat = "cast_uint_to_float", FOLD, (value: Unsigned) -> Float;
+            CastLonglongToFloat = "cast_longlong_to_float", FOLD, (value: Signed) -> Float;
+            CastUlonglongToFloat = "cast_ulonglong_to_float", FOLD, (value: Unsigned) -> Float;
+            CastFloatToInt = "cast_float_to_int", FOLD, (value: Float) -> Signed;
+            CastFloatToUint = "cast_float_to_uint", FOLD, (value: Float) -> Unsigned;
+            CastFloatToLonglong = "cast_float_to_longlong", FOLD, (value: Float) -> Signed;
+            CastFloatToUlonglong = "cast_float_to_ulonglong", FOLD, (value: Float) -> Unsigned;
+            TruncateLonglongToInt = "truncate_longlong_to_int", FOLD, (value: Signed) -> Signed;
+            ForceCast = "force_cast", READ, (value: Primitive) -> Primitive;
+            ConvertFloatBytesToLonglong = "convert_float_bytes_to_longlong", FOLD, (value: Float) -> Signed;
+            ConvertLonglongBytesToFloat = "convert_longlong_bytes_to_float", FOLD, (value: Signed) -> Float;
+            Likely = "likely", FOLD, (value: Bool) -> Bool;
+            Unlikely = "unlikely", FOLD, (value: Bool) -> Bool;
+            Malloc = "malloc", EFFECT | GC, (ty: Type, flavor: Flavor, destructor: (Function?)) -> Pointer;
+            MallocVarsize = "malloc_varsize", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
+            ShrinkArray = "shrink_array", EFFECT, (array: Pointer, length: Signed) -> Bool;
+            ZeroGcPointersInside = "zero_gc_pointers_inside", EFFECT, (object: Pointer) -> Void;
+            Free = "free", EFFECT, (object: Pointer, flavor: Flavor) -> Void;
+            Getfield = "getfield", READ, (object: Pointer, field: Field) -> Any;
+            Setfield = "setfield", EFFECT, (object: Pointer, field: Field, value: Any) -> Void;
+            BareSetfield = "bare_setfield", EFFECT, (object: Pointer, field: Field, value: Any) -> Void;
+            Getarrayitem = "getarrayitem", READ, (array: Pointer, index: Signed) -> Any;
+            Setarrayitem = "setarrayitem", EFFECT, (array: Pointer, index: Signed, value: Any) -> Void;
+            BareSetarrayitem = "bare_setarrayitem", EFFECT, (array: Pointer, index: Signed, value: Any) -> Void;
+            Getarraysize = "getarraysize", FOLD, (array: Pointer) -> Signed;
+            Getsubstruct = "getsubstruct", FOLD, (object: Pointer, field: Field) -> Pointer;
+            Getarraysubstruct = "getarraysubstruct", FOLD, (array: Pointer, index: Signed) -> Pointer;
+            Getinteriorfield = "getinteriorfield", READ, (object: Pointer, path: [Step]) -> Any;
+            Setinteriorfield = "setinteriorfield", EFFECT, (object: Pointer, path: [Step], value: Any) -> Void;
+            BareSetinteriorfield = "bare_setinteriorfield", EFFECT, (object: Pointer, path: [Step], value: Any) -> Void;
+            Getinteriorarraysize = "getinteriorarraysize", FOLD, (object: Pointer, path: [Step]) -> Signed;
+            CastPointer = "cast_pointer", FOLD, (value: Pointer) -> Pointer;
+            CastOpaquePtr = "cast_opaque_ptr", FOLD, (value: Pointer) -> Pointer;
+            PtrEq = "ptr_eq", FOLD, (left: Pointer, right: Pointer) -> Bool;
+            PtrNe = "ptr_ne", FOLD, (left: Pointer, right: Pointer) -> Bool;
+            PtrNonzero = "ptr_nonzero", FOLD, (value: Pointer) -> Bool;
+            PtrIszero = "ptr_iszero", FOLD, (value: Pointer) -> Bool;
+            CastPtrToInt = "cast_ptr_to_int", READ, (value: Pointer) -> Signed;
+            CastIntToPtr = "cast_int_to_ptr", READ, (value: Signed) -> Pointer;
+            DirectFieldptr = "direct_fieldptr", FOLD, (object: Pointer, field: Field) -> Pointer;
+            DirectArrayitems = "direct_arrayitems", FOLD, (array: Pointer) -> Pointer;
+            DirectPtradd = "direct_ptradd", FOLD, (items: Pointer, count: Signed) -> Pointer;
+            RawMalloc = "raw_malloc", EFFECT, (size: Signed, zero: (Bool?)) -> Address;
+            RawMallocUsage = "raw_malloc_usage", READ, (size: Signed) -> Signed;
+            RawFree = "raw_free", EFFECT, (address: Address) -> Void;
+            RawMemclear = "raw_memclear", EFFECT, (address: Address, size: Signed) -> Void;
+            RawMemset = "raw_memset", EFFECT, (address: Address, byte: Any, size: Signed) -> Void;
+            RawMemcopy = "raw_memcopy", EFFECT, (source: Address, dest: Address, size: Signed) -> Void;
+            RawMemmove = "raw_memmove", EFFECT, (source: Address, dest: Address, size: Signed) -> Void;
+            RawLoad = "raw_load", READ, (address: Any, offset: Signed) -> Any;
+            RawStore = "raw_store", EFFECT, (address: Any, offset: Signed, value: Any) -> Void;
+            GcLoadIndexed = "gc_load_indexed", READ, (object: Pointer, index: Signed, scale: Signed, offset: Signed) -> Any;
+            GcStoreIndexed = "gc_store_indexed", EFFECT, (object: Pointer, index: Signed, value: Any, scale: Signed, offset: Signed) -> Void;
+            AdrAdd = "adr_add", FOLD, (address: Address, offset: Signed) -> Address;
+            AdrSub = "adr_sub", FOLD, (address: Address, offset: Signed) -> Address;
+            AdrDelta = "adr_delta", FOLD, (left: Address, right: Address) -> Signed;
+            AdrLt = "adr_lt", FOLD, (left: Address, right: Address) -> Bool;
+            AdrLe = "adr_le", FOLD, (left: Address, right: Address) -> Bool;
+            AdrEq = "adr_eq", FOLD, (left: Address, right: Address) -> Bool;
+            AdrNe = "adr_ne", FOLD, (left: Address, right: Address) -> Bool;
+            AdrGt = "adr_gt", FOLD, (left: Address, right: Address) -> Bool;
+            AdrGe = "adr_ge", FOLD, (left: Address, right: Address) -> Bool;
+            CastPtrToAdr = "cast_ptr_to_adr", READ, (value: Pointer) -> Address;
+            CastAdrToPtr = "cast_adr_to_ptr", FOLD, (value: Address) -> Pointer;
+            CastAdrToInt = "cast_adr_to_int", READ, (value: Address) -> Signed;
+            CastIntToAdr = "cast_int_to_adr", FOLD, (value: Signed) -> Address;
+            JitMarker = "jit_marker", EFFECT, (kind: Field, driver: Constant, shape: Constant, values: [Any]) -> Void;
+            JitEnter = "jit_enter", EFFECT | GC, (driver: Signed, greens: [Any]) -> Function;
+            WeAreJitted = "we_are_jitted", READ, () -> Bool;
+            JitIsConstant = "jit_is_constant", READ, (value: Any, most: (Signed?)) -> Bool;
+            JitAssertGreen = "jit_assert_green", EFFECT, (value: Any) -> Void;
+            JitTraceLength = "jit_trace_length", READ, () -> Signed;
+            JitSetParam = "jit_set_param", EFFECT, (driver: Constant, name: Field, value: (Signed?)) -> Void;
+            JitExit = "jit_exit", EFFECT, (cell: Signed, values: [Any]) -> Any;
+            JitCount = "jit_count", EFFECT, (counter: Signed) -> Bool;
+            JitForceVirtualizable = "jit_force_virtualizable", EFFECT, (object: Pointer) -> Void;
+            JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT, (object: Pointer, field: Field) -> Void;
+            JitInvalidated = "jit_invalidated", EFFECT, (word: Signed) -> Bool;
+            JitForceVirtual = "jit_force_virtual", EFFECT, (value: Any) -> Any;
+            JitIsVirtual = "jit_is_virtual", READ, (value: Any) -> Bool;
+            JitRecordExactClass = "jit_record_exact_class", EFFECT, (object: Pointer, class: Pointer) -> Void;
+            JitRecordExactValue = "jit_record_exact_value", EFFECT, (value: Any, known: Any) -> Void;
+            JitRecordKnownResult = "jit_record_known_result", EFFECT, (result: Any, function: Function, args: [Any]) -> Void;
+            JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC, (condition: Bool, callee: Function, args: [Any]) -> Void;
+            JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC, (value: Any, callee: Function, args: [Any]) -> Any;
+            GcCollect = "gc__collect", EFFECT | GC, (generation: (Signed?)) -> Void;
+            GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
+            GcFqRegister = "gc_fq_register", EFFECT, (queue: Pointer, object: Pointer) -> Void;
+            GcFqNextDead = "gc_fq_next_dead", EFFECT, (queue: Pointer) -> Pointer;
+            GcIdentityhash = "gc_identityhash", READ | GC, (object: Pointer) -> Signed;
+            GcId = "gc_id", READ | GC, (object: Pointer) -> Signed;
+            GcCanMove = "gc_can_move", READ, (object: Pointer) -> Bool;
+            GcMallocFilled = "gc_malloc_filled", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
+            GcMallocNursery = "gc_malloc_nursery", EFFECT, (ty: Type, flavor: Flavor) -> Pointer;
+            GcWritebarrier = "gc_writebarrier", EFFECT, (object: Pointer, index: (Signed?)) -> Void;
+            GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Bool;
+            GcSaveRoot = "gc_save_root", EFFECT, (slot: Signed, root: Pointer) -> Void;
+            GcRestoreRoot = "gc_restore_root", EFFECT, (slot: Signed) -> Pointer;
+            GcEnterRootsFrame = "gc_enter_roots_frame", EFFECT, (slots: Signed) -> Void;
+            GcLeaveRootsFrame = "gc_leave_roots_frame", EFFECT, (slots: Signed) -> Void;
+            GcCopyArray = "gc_copy_array", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Void;
+            WeakrefCreate = "weakref_create", READ | GC, (object: Pointer) -> Pointer;
+            WeakrefDeref = "weakref_deref", READ, (weakref: Pointer) -> Pointer;
+            StackCheck = "stack_check", EFFECT, () -> Bool;
+            Keepalive = "keepalive", EFFECT, (value: Any) -> Void;
+            SameAs = "same_as", FOLD, (value: Any) -> Any;
+            Hint = "hint", EFFECT, (value: Any, names: [Field]) -> Any;
+            ThreadlocalrefGet = "threadlocalref_get", READ, (offset: Signed) -> Any;
+            ThreadlocalrefStore = "threadlocalref_store", EFFECT, (offset: Signed, value: Any) -> Void;
+            LlReadTimestamp = "ll_read_timestamp", EFFECT, () -> Signed;
+            LlGetTimestampUnit = "ll_get_timestamp_unit", FOLD, () -> Signed;
+            DebugPrint = "debug_print", EFFECT, (values: [Any]) -> Void;
+            DebugAssert = "debug_assert", EFFECT, (condition: Bool, message: (Any?)) -> Void;
+            DebugFatalerror = "debug_fatalerror", EFFECT, (message: Pointer) -> Void;
+            DebugStartTraceback = "debug_start_traceback", EFFECT, (class: Pointer) -> Void;
+            DebugRecordTraceback = "debug_record_traceback", EFFECT, () -> Void;
+            DebugCatchException = "debug_catch_exception", EFFECT, (class: Pointer) -> Void;
+            DebugReraiseTraceback = "debug_reraise_traceback", EFFECT, (class: (Pointer?)) -> Void;
+            DebugPrintTraceback = "debug_print_traceback", EFFECT, () -> Void;
+            ExcType = "exc_type", READ, () -> Pointer;
+            ExcValue = "exc_value", READ, () -> Pointer;
+            ExcOccurred = "exc_occurred", READ, () -> Bool;
+            ExcSet = "exc_set", EFFECT, (class: Pointer, value: Pointer) -> Void;
+            ExcClear = "exc_clear", EFFECT, () -> Void;
+            JitNote = "jit_note", EFFECT, (number: Signed) -> Void;
+        }
+    };
+}
+pub(crate) use plain_ops_table;
+
+plain_ops_table!(plain_ops);
 
 /// A pattern: the operations that make a number of one type of a number of another one.
 #[macro_export]
@@ -347,6 +374,20 @@ impl LLOp {
         let family = NumFamily::ALL.iter().find(|f| f.name() == family)?;
         let op = NumOp::ALL.iter().find(|o| o.name() == op)?;
         Some(LLOp::Num(*family, *op))
+    }
+}
+
+impl NumOp {
+    /// Whether it has one operand, not two.
+    pub fn is_unary(self) -> bool {
+        use NumOp::*;
+        matches!(self, IsTrue | Neg | Abs | Invert)
+    }
+
+    /// Whether its result is a Bool.
+    pub fn is_comparison(self) -> bool {
+        use NumOp::*;
+        matches!(self, IsTrue | Lt | Le | Eq | Ne | Gt | Ge)
     }
 }
 

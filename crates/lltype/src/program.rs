@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use taipan_graph::{Const, Operation};
 
 use crate::{
-    FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, PlainOp, StaticSym, StructBody,
-    StructId, StructType, VoidConst,
+    FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, PlainOp, StaticSym,
+    StructBody, StructId, StructType, View, VoidConst,
 };
 use taipan_language::Exc;
 
@@ -61,24 +61,25 @@ pub fn is_index_check(op: &Operation<LowLevel>) -> bool {
 /// What the check of an index says besides the condition: in graphs of the program what went
 /// wrong, in residual code the name of the function.
 pub fn checked_in(op: &Operation<LowLevel>) -> Option<&[u8]> {
-    match op.args.get(1) {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Str(text)))))
-            if op.op == PlainOp::DebugAssert.into() =>
-        {
-            Some(text)
-        }
+    match op.view_among(&[PlainOp::DebugAssert])? {
+        View::DebugAssert {
+            message: Some(LLOperand::Const(LLConst::Void(VoidConst::Hl(Const::Str(text))))),
+            ..
+        } => Some(text),
         _ => None,
     }
 }
 
-/// Whether an allocation is of a type with a destructor: the function is then its last
+/// Whether an allocation is of a type with a destructor: the function is then an
 /// operand, so that it is found by those who look for what a graph refers to.
 pub fn has_destructor(op: &Operation<LowLevel>) -> bool {
-    op.op == PlainOp::Malloc.into()
-        && matches!(
-            op.args.last(),
-            Some(LLOperand::Const(LLConst::Void(VoidConst::Func(_))))
-        )
+    matches!(
+        op.view_among(&[PlainOp::Malloc]),
+        Some(View::Malloc {
+            destructor: Some(_),
+            ..
+        })
+    )
 }
 
 /// No program at all, for types that say everything themselves. Structs of others have

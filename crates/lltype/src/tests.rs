@@ -216,3 +216,67 @@ fn fields_of_unions_share_their_place() {
     let l = layout(union, &NoProgram);
     assert_eq!((l.size, l.align, l.fields), (8, 8, vec![0, 0, 0]));
 }
+
+/// Each operation has the operands by name that its signature says, in order, and none with more or
+/// fewer.
+#[test]
+fn views_are_what_signatures_say() {
+    let numbers = NumOp::ALL.iter().map(|op| LLOp::Num(NumFamily::Int, *op));
+    let plain = PlainOp::ALL.iter().map(|op| LLOp::Plain(*op));
+    for op in numbers.chain(plain) {
+        let mut fits = Vec::new();
+        for count in 0..9 {
+            let operands: Vec<LLOperand> = (0..count)
+                .map(|i| LLOperand::Const(LLConst::signed(i as i64)))
+                .collect();
+            let view = View::of(op, &operands);
+            assert_eq!(
+                view.is_some(),
+                op.signature().operands(count).is_ok(),
+                "{op}"
+            );
+            if let Some(view) = view {
+                assert_eq!(view.op(), op);
+                assert_eq!(view.operands()[..], operands[..], "{op}");
+                fits.push(count);
+            }
+        }
+        assert!(!fits.is_empty(), "{op}");
+        let varying = |p: &&Param| p.count != Count::One;
+        assert!(
+            op.signature().params.iter().filter(varying).count() <= 1,
+            "{op}"
+        );
+    }
+}
+
+#[test]
+fn operands_have_names() {
+    let [a, b, c, d] = [1, 2, 3, 4].map(|n| LLOperand::Const(LLConst::signed(n)));
+    let setting = [a.clone(), b.clone(), c.clone(), d.clone()];
+    let View::Setinteriorfield {
+        object,
+        path,
+        value,
+    } = PlainOp::Setinteriorfield.view(&setting)
+    else {
+        panic!("another operation");
+    };
+    assert_eq!((object, path, value), (&a, &[b.clone(), c.clone()][..], &d));
+    // What is left out, and what is not an operand of a graph.
+    let barrier = PlainOp::GcWritebarrier.view(&[7u64]);
+    assert!(matches!(
+        barrier,
+        View::GcWritebarrier {
+            object: 7,
+            index: None
+        }
+    ));
+    let call = View::IndirectCall {
+        callee: &a,
+        args: &[b.clone()],
+        targets: &c,
+    };
+    assert_eq!(call.operands()[..], [a.clone(), b, c]);
+    assert!(View::of(PlainOp::Getfield.into(), &[a]).is_none());
+}

@@ -13,8 +13,7 @@ use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_language::Exc;
 use taipan_lltype::{
-    FuncKind, FuncSym, GCREF, HelperArg, LLConst, LLOperand, LLType, OBJECT_VTABLE, PlainOp,
-    VoidConst,
+    FuncKind, FuncSym, GCREF, HelperArg, LLConst, LLOperand, LLType, OBJECT_VTABLE, View, VoidConst,
 };
 
 use crate::exceptions::exception_id;
@@ -267,11 +266,14 @@ fn call_row(
     let callee = signature_reprs(hop, &family_row.signature)?;
     let fnptr = r_fn.row_pointer(hop.llops, fnptr, row);
     let result = callee.result.lowleveltype();
-    let mut args = vec![fnptr];
-    args.extend(arguments(hop, sources, &callee.args, made)?);
-    args.push(Operand::Const(LLConst::Void(VoidConst::Targets(targets))));
+    let args = arguments(hop, sources, &callee.args, made)?;
     hop.exception_is_here()?;
-    let v = hop.genop(PlainOp::IndirectCall, args, result);
+    let call = View::IndirectCall {
+        callee: &fnptr,
+        args: &args,
+        targets: &Operand::Const(LLConst::Void(VoidConst::Targets(targets))),
+    };
+    let v = hop.genop(call, result);
     finish(hop, v, &callee.result)
 }
 
@@ -406,11 +408,24 @@ pub(crate) fn instantiate_runtime_class(
 ) -> LLOperand {
     let ty = LLType::func(vec![], *GCREF).ptr();
     debug_assert_eq!(hop.llops.ty(&vcls), OBJECT_VTABLE.ptr());
-    let f = hop.genop(PlainOp::Getfield, [vcls, cfield("instantiate")], ty);
+    let f = hop.genop(
+        View::Getfield {
+            object: &vcls,
+            field: &cfield("instantiate"),
+        },
+        ty,
+    );
     let targets = classes.iter().map(|c| synth::instantiate_sym(*c)).collect();
     let targets = Operand::Const(LLConst::Void(VoidConst::Targets(targets)));
-    let v = hop.genop(PlainOp::IndirectCall, [f, targets], *GCREF);
-    hop.genop(PlainOp::CastOpaquePtr, [v], result)
+    let v = hop.genop(
+        View::IndirectCall {
+            callee: &f,
+            args: &[],
+            targets: &targets,
+        },
+        *GCREF,
+    );
+    hop.genop(View::CastOpaquePtr { value: &v }, result)
 }
 
 /// The result of a `specialize:memo` function is looked up in a table of all

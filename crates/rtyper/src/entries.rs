@@ -5,7 +5,7 @@
 //! ```text
 //! v = hop.inputarg(Signed, arg=0)         ('arg', 0, Signed)
 //! hop.exception_cannot_occur()            ('cannot',)
-//! return hop.genop('int_neg', [v], ..)    ('op', 'int_neg', (0,), Signed)
+//! return hop.genop(LLOp::from('int_neg').view(&[v]), ..)    ('op', 'int_neg', (0,), Signed)
 //! ```
 
 use taipan_annotator::EntryCall;
@@ -47,7 +47,7 @@ pub(crate) fn call(hop: &Hop<'_>, call: &EntryCall) -> RType {
                 let op = LLOp::from_name(name)
                     .ok_or_else(|| TyperError::new(format!("no low-level operation '{name}'")))?;
                 let args = operands(&values, args)?;
-                hop.genop(op, args, low_level_type(hop, t)?)
+                hop.genop(op.view(&args), low_level_type(hop, t)?)
             }
             ("call", [_, args, _]) => {
                 let Some(target) = calls.next() else {

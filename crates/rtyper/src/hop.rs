@@ -4,7 +4,7 @@ use taipan_annotator::{CallInfo, SomeKind, SomeValue};
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_language::Exc;
-use taipan_lltype::{LLConst, LLOp, LLOperand, LLType, VoidConst};
+use taipan_lltype::{LLConst, LLOperand, LLType, View, VoidConst};
 
 use crate::exceptions::exception_id;
 use crate::llops::Raising;
@@ -132,22 +132,13 @@ impl<'a> Hop<'a> {
     }
 
     /// Appends an operation (see [`LLOps::genop`]).
-    pub fn genop(
-        &self,
-        op: impl Into<LLOp>,
-        args: impl IntoIterator<Item = LLOperand>,
-        result: LLType,
-    ) -> LLOperand {
-        self.llops.genop(op, args, result)
+    pub fn genop(&self, op: View<'_, LLOperand>, result: LLType) -> LLOperand {
+        self.llops.genop(op, result)
     }
 
     /// Appends an operation without result.
-    pub fn genop_void(
-        &self,
-        op: impl Into<LLOp>,
-        args: impl IntoIterator<Item = LLOperand>,
-    ) -> LLOperand {
-        self.llops.genop_void(op, args)
+    pub fn genop_void(&self, op: View<'_, LLOperand>) -> LLOperand {
+        self.llops.genop_void(op)
     }
 
     /// Calls a prelude helper (see [`LLOps::gendirectcall`]).

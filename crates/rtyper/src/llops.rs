@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use taipan_graph::{Const, ObjId, Operand, Operation, VarData, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, VOID};
+use taipan_lltype::{FuncSym, LLConst, LLOperand, LLType, LowLevel, VOID, View, VoidConst};
 
 use crate::hop::InteriorValue;
 use crate::{RTyper, Repr, Typed, TyperError};
@@ -119,41 +119,17 @@ impl<'a> LLOps<'a> {
         }
     }
 
-    /// Appends `result = op(args)` and returns the result, of this type.
-    pub fn genop(
-        &self,
-        op: impl Into<LLOp>,
-        args: impl IntoIterator<Item = LLOperand>,
-        result: LLType,
-    ) -> LLOperand {
+    /// Appends an operation and returns its result, of this type.
+    pub fn genop(&self, op: View<'_, LLOperand>, result: LLType) -> LLOperand {
         let v = self.vars.fresh("", result);
-        self.ops.borrow_mut().push(Operation {
-            op: op.into(),
-            args: args.into_iter().collect(),
-            result: v,
-            at: self.at.get(),
-        });
+        let op = op.operation(v, self.at.get());
+        self.ops.borrow_mut().push(op);
         Operand::Var(v)
     }
 
     /// Appends an operation without result.
-    pub fn genop_void(
-        &self,
-        op: impl Into<LLOp>,
-        args: impl IntoIterator<Item = LLOperand>,
-    ) -> LLOperand {
-        self.genop(op, args, *VOID)
-    }
-
-    /// Appends arithmetic of a family (`int_add`).
-    pub fn gennum(
-        &self,
-        family: NumFamily,
-        op: NumOp,
-        args: impl IntoIterator<Item = LLOperand>,
-        result: LLType,
-    ) -> LLOperand {
-        self.genop(LLOp::Num(family, op), args, result)
+    pub fn genop_void(&self, op: View<'_, LLOperand>) -> LLOperand {
+        self.genop(op, *VOID)
     }
 
     /// Converts a value from one Repr to another.
@@ -202,13 +178,16 @@ impl<'a> LLOps<'a> {
     /// Calls a known low-level function.
     pub fn gencall(&self, f: FuncSym, args: impl IntoIterator<Item = LLOperand>) -> LLOperand {
         let result = f.ty().result;
-        let mut all = vec![Operand::Const(LLConst::Func(f))];
-        all.extend(args);
-        self.genop(taipan_lltype::PlainOp::DirectCall, all, result)
+        let args: Vec<LLOperand> = args.into_iter().collect();
+        let call = View::DirectCall {
+            callee: &Operand::Const(LLConst::Func(f)),
+            args: &args,
+        };
+        self.genop(call, result)
     }
 
     fn helper_arg(&self, v: &LLOperand) -> taipan_lltype::HelperArg {
-        use taipan_lltype::{HelperArg, VoidConst};
+        use taipan_lltype::HelperArg;
         match v {
             // Helpers know nothing of the objects of the program that they serve.
             Operand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(_))))

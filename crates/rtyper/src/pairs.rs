@@ -7,7 +7,7 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::HlOp;
-use taipan_lltype::{BOOL, LLOperand, PlainOp};
+use taipan_lltype::{BOOL, LLOperand, View};
 
 use crate::remedies::no_pair;
 use crate::{Hop, LLOps, RType, Repr, Typed, TyperError, containers, reprs};
@@ -90,6 +90,6 @@ pub(crate) fn rtype_is(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
     if t.pointee().is_none() || t != r2.lowleveltype() {
         return Err(no_pair(HlOp::Is, r1, r2));
     }
-    let args = hop.inputargs([r1, r2])?;
-    Ok(Some(hop.genop(PlainOp::PtrEq, args, *BOOL)))
+    let [left, right] = &hop.inputargs([r1, r2])?;
+    Ok(Some(hop.genop(View::PtrEq { left, right }, *BOOL)))
 }

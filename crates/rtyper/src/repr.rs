@@ -7,7 +7,7 @@ use std::sync::Arc;
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, IntKind};
 use taipan_interp::Builtin;
-use taipan_lltype::{FuncSym, LLConst, LLType};
+use taipan_lltype::{FuncSym, LLConst, LLType, View};
 
 use crate::containers::{
     BuilderRepr, DictRepr, IterRepr, ListRepr, RecursiveRepr, SliceRepr, TupleRepr,
@@ -173,10 +173,12 @@ pub trait ReprMethods: Debug {
             return c.map(Some);
         }
         match self.rtype_len(hop)? {
-            Some(v) => Ok(Some(hop.llops.gennum(
-                taipan_lltype::NumFamily::Int,
-                taipan_lltype::NumOp::IsTrue,
-                [v],
+            Some(v) => Ok(Some(hop.llops.genop(
+                View::Unary {
+                    family: taipan_lltype::NumFamily::Int,
+                    op: taipan_lltype::NumOp::IsTrue,
+                    value: &v,
+                },
                 *taipan_lltype::BOOL,
             ))),
             None => Ok(None),
@@ -199,11 +201,9 @@ pub trait ReprMethods: Debug {
         let r = hop.args_r[0].clone();
         if r.lowleveltype().pointee().is_some() {
             let v = hop.inputarg(&r, 0)?;
-            return Ok(Some(hop.genop(
-                taipan_lltype::PlainOp::PtrNonzero,
-                [v],
-                *taipan_lltype::BOOL,
-            )));
+            return Ok(Some(
+                hop.genop(View::PtrNonzero { value: &v }, *taipan_lltype::BOOL),
+            ));
         }
         Err(TyperError::missing("`isinstance()`", self.describe()))
     }

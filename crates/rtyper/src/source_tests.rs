@@ -4,10 +4,11 @@
 
 use expect_test::{Expect, expect};
 use taipan_annotator::{RootSet, Roots, annotation_diagnostics, parse_inputs, specs_of};
-use taipan_graph::text::print_graph;
+use taipan_graph::text::{parse_graph, print_graph};
 use taipan_graph::{Const, verify};
-use taipan_interp::{Name, module_global, target_module};
+use taipan_interp::{Name, entry_point, module_global, target_module};
 use taipan_lltype::LowLevel;
+use taipan_lltype::text::LLNames;
 use taipan_testkit::TestDb;
 
 use crate::queries::{FuncKey, FuncKeyKind, rtyped_graph};
@@ -527,11 +528,38 @@ fn low_level_operations_on_other_operands() {
 from rpython.rtyper.lltypesystem import lltype
 from rpython.rtyper.lltypesystem.lloperation import llop
 def f(n):
-    return llop.int_add(lltype.Signed, n, 0.5)
+    # What a list is at run time only the RTyper knows.
+    return llop.int_add(lltype.Signed, n, [n])
 ",
         "int",
         expect![[r#"
-            TP0401 `llop.int_add()`: Float where Signed is needed
+            TP0401 `llop.int_add()`: `right` is no Primitive
         "#]],
     );
+}
+
+/// The text of low-level graphs says all of them: it is read back as the same graph.
+#[test]
+fn text_of_graphs_is_read_back() {
+    for name in ["lisp", "richards"] {
+        let path = format!(
+            "{}/../../fixtures/programs/{name}.py",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let source = std::fs::read_to_string(path).expect("a fixture");
+        let db = TestDb::with_fixture(&format!("#- /main.py\n{source}"));
+        let program = db.program();
+        let entry = entry_point(&db, program).clone().expect("an entry point");
+        let roots = Roots::new(&db, program, RootSet::EntryPoint(entry), false);
+        let specs = specs_of(&db, roots);
+        assert!(specs.len() > 10, "{name}: {}", specs.len());
+        for spec in specs.iter() {
+            let key = FuncKey::new(&db, FuncKeyKind::User(*spec));
+            let graph = rtyped_graph(&db, key).clone().expect("a graph");
+            let text = print_graph::<LowLevel>(&graph, LLNames::default());
+            let read = parse_graph::<LowLevel>(&text, LLNames::default());
+            let read = read.unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+            assert!(read == *graph, "{name}: {text}");
+        }
+    }
 }

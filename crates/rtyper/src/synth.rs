@@ -9,7 +9,7 @@ use taipan_interp::ObjData;
 use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, FuncKind, FuncSym, FuncType, GCREF, HelperArg, LLConst, LLGraph, LLOperand, LLType,
-    NumFamily, NumOp, OBJECT_VTABLE, PlainOp, SIGNED, StaticSym, TypeKind, VoidConst,
+    NumFamily, NumOp, OBJECT_VTABLE, SIGNED, StaticSym, TypeKind, View, VoidConst,
 };
 
 use crate::exceptions::exception_id;
@@ -186,7 +186,7 @@ fn instantiate(rt: &RTyper<'_>, sym: &FuncSym, class: ObjId) -> Typed<LLGraph> {
     let start = g.startblock;
     let v = fill(rt, &mut g, start, |llops| {
         let v = InstanceRepr::new(rt, Some(class)).new_instance(llops)?;
-        Ok(llops.genop(PlainOp::CastOpaquePtr, [v], *GCREF))
+        Ok(llops.genop(View::CastOpaquePtr { value: &v }, *GCREF))
     })?;
     let link = Link::new(g.returnblock, vec![v]);
     g.block_mut(start).exits = vec![link];
@@ -280,11 +280,17 @@ fn memo_by_number(rt: &RTyper<'_>, sym: &FuncSym, rows: &[Const]) -> Typed<Optio
             true => (argument, IDENTITY),
             false => {
                 let ty = placeholder_type().ptr();
-                let object = llops.genop(PlainOp::CastOpaquePtr, [argument], ty);
+                let object = llops.genop(View::CastOpaquePtr { value: &argument }, ty);
                 (object, IDENTITY)
             }
         };
-        Ok(llops.genop(PlainOp::Getfield, [object, cfield(field)], *SIGNED))
+        Ok(llops.genop(
+            View::Getfield {
+                object: &object,
+                field: &cfield(field),
+            },
+            *SIGNED,
+        ))
     })?;
     let block = g.block_mut(start);
     block.exitswitch = ExitSwitch::Value(number);
@@ -359,7 +365,15 @@ fn memo(rt: &RTyper<'_>, sym: &FuncSym, rows: &[Const]) -> Typed<LLGraph> {
 
 fn equal(llops: &LLOps<'_>, a: LLOperand, b: LLOperand, t: LLType) -> LLOperand {
     let family = match t.kind() {
-        TypeKind::Ptr(_) => return llops.genop(PlainOp::PtrEq, [a, b], *BOOL),
+        TypeKind::Ptr(_) => {
+            return llops.genop(
+                View::PtrEq {
+                    left: &a,
+                    right: &b,
+                },
+                *BOOL,
+            );
+        }
         TypeKind::Char => NumFamily::Char,
         TypeKind::UniChar => NumFamily::Unichar,
         TypeKind::Float => NumFamily::Float,
@@ -367,18 +381,49 @@ fn equal(llops: &LLOps<'_>, a: LLOperand, b: LLOperand, t: LLType) -> LLOperand 
             let a = llops.convertvar(a, &Repr::Bool, &Repr::signed());
             let b = llops.convertvar(b, &Repr::Bool, &Repr::signed());
             return match (a, b) {
-                (Ok(a), Ok(b)) => llops.gennum(NumFamily::Int, NumOp::Eq, [a, b], *BOOL),
+                (Ok(a), Ok(b)) => llops.genop(
+                    View::Binary {
+                        family: NumFamily::Int,
+                        op: NumOp::Eq,
+                        left: &a,
+                        right: &b,
+                    },
+                    *BOOL,
+                ),
                 _ => Operand::Const(LLConst::Bool(false)),
             };
         }
         TypeKind::Int(k) if !k.signed => NumFamily::Uint,
         _ => NumFamily::Int,
     };
-    llops.gennum(family, NumOp::Eq, [a, b], *BOOL)
+    llops.genop(
+        View::Binary {
+            family,
+            op: NumOp::Eq,
+            left: &a,
+            right: &b,
+        },
+        *BOOL,
+    )
 }
 
 fn and(llops: &LLOps<'_>, a: LLOperand, b: LLOperand) -> LLOperand {
-    let int = |v: LLOperand| llops.genop(PlainOp::CastBoolToInt, [v], *SIGNED);
-    let both = llops.gennum(NumFamily::Int, NumOp::And, [int(a), int(b)], *SIGNED);
-    llops.gennum(NumFamily::Int, NumOp::IsTrue, [both], *BOOL)
+    let int = |v: LLOperand| llops.genop(View::CastBoolToInt { value: &v }, *SIGNED);
+    let both = llops.genop(
+        View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::And,
+            left: &int(a),
+            right: &int(b),
+        },
+        *SIGNED,
+    );
+    llops.genop(
+        View::Unary {
+            family: NumFamily::Int,
+            op: NumOp::IsTrue,
+            value: &both,
+        },
+        *BOOL,
+    )
 }

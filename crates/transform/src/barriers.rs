@@ -15,11 +15,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, LinkId, Operation, VarId, entry_map};
-use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VOID};
+use taipan_lltype::{
+    LLConst, LLGraph, LLOp, LLOperand, LowLevel, NamedOperands, PlainOp, VOID, View,
+};
 
 use crate::Summaries;
 use crate::calls::{can_collect, is_raw_malloc};
-use crate::ssa::{operation, type_of};
+use crate::ssa::type_of;
 
 /// The first so many items of an array are remembered together: the collector's cards are
 /// as long as this or longer.
@@ -56,8 +58,12 @@ fn insert_in(g: &mut LLGraph, b: BlockId, clean: &mut Clean, s: &dyn Summaries) 
             && !clean.knows(g, &op)
         {
             let result = g.new_var("", *VOID);
-            let args = [object].into_iter().chain(stored_item(g, &op));
-            new.push(operation(PlainOp::GcWritebarrier, args, result, op.at));
+            let index = stored_item(g, &op);
+            let barrier = View::GcWritebarrier {
+                object: &object,
+                index: index.as_ref(),
+            };
+            new.push(barrier.operation(result, op.at));
         }
         clean.pass(g, &op, s);
         new.push(op);
@@ -79,7 +85,7 @@ struct Clean {
 impl Clean {
     /// Whether an operation that stores into an object needs no barrier.
     fn knows(&self, g: &LLGraph, op: &Operation<LowLevel>) -> bool {
-        let Some(v) = op.args[0].as_var() else {
+        let Some(v) = stored_into(g, op).and_then(|o| o.as_var()) else {
             return false;
         };
         self.objects.contains(&v)
@@ -112,7 +118,9 @@ impl Clean {
                 self.objects.insert(op.result);
             }
             LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr) => {
-                if let Some(v) = op.args[0].as_var() {
+                if let View::CastPointer { value } | View::CastOpaquePtr { value } = op.view()
+                    && let Some(v) = value.as_var()
+                {
                     self.sources.insert(op.result, v);
                     for set in [&mut self.objects, &mut self.starts] {
                         if set.contains(&v) {
@@ -191,14 +199,15 @@ fn stored_into(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
     else {
         return None;
     };
-    let object = op.args.first()?;
-    let value = op.args.last()?;
+    let access = op.view().access()?;
+    let (object, value) = (access.object, access.stored?);
     (value.as_var().is_some() && type_of(g, value).is_gc_ptr() && type_of(g, object).is_gc_ptr())
         .then(|| object.clone())
 }
 
 /// The index, if an operation stores into an item of a GC array.
 fn stored_item(g: &LLGraph, op: &Operation<LowLevel>) -> Option<LLOperand> {
-    let array = type_of(g, op.args.first()?).pointee()?.as_array().is_some();
-    array.then(|| op.args[1].clone())
+    let access = op.view().access()?;
+    let array = type_of(g, access.object).pointee()?.as_array().is_some();
+    access.path.first().filter(|_| array).cloned()
 }

@@ -3,8 +3,8 @@
 use taipan_graph::Operation;
 use taipan_language::Exc;
 use taipan_lltype::{
-    FuncKind, FuncSym, GC, LLConst, LLOp, LLOperand, LowLevel, PlainOp, Program, RAISE, StaticSym,
-    StructId, TypeKind, VoidConst,
+    ConstantOperand, FuncKind, FuncSym, GC, LLConst, LLOp, LLOperand, LowLevel, NamedOperands,
+    PlainOp, Program, RAISE, StaticSym, StructId, TypeKind, View, VoidConst,
 };
 
 use crate::{Effects, Summaries};
@@ -21,40 +21,46 @@ pub(crate) enum Callees<'a> {
 
 /// The callees of an operation.
 pub(crate) fn callees(op: &Operation<LowLevel>) -> Callees<'_> {
-    let LLOp::Plain(p) = op.op else {
+    use PlainOp::*;
+    // Asked of every operation, and few are calls.
+    let LLOp::Plain(DirectCall | IndirectCall | JitConditionalCall | JitConditionalCallValue) =
+        op.op
+    else {
         return Callees::None;
     };
-    let function = match p {
-        PlainOp::DirectCall => op.args.first(),
-        PlainOp::JitConditionalCall | PlainOp::JitConditionalCallValue => op.args.get(1),
-        PlainOp::IndirectCall => {
-            return match op.args.last() {
-                Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))) => Callees::Known(t),
-                _ => Callees::Unknown,
-            };
-        }
-        _ => return Callees::None,
-    };
-    match function {
-        Some(LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f)))) => {
-            Callees::Known(std::slice::from_ref(f))
-        }
+    match op.view() {
+        View::DirectCall { callee, .. }
+        | View::JitConditionalCall { callee, .. }
+        | View::JitConditionalCallValue { callee, .. } => match callee.as_function() {
+            Some(f) => Callees::Known(std::slice::from_ref(f)),
+            None => Callees::Unknown,
+        },
+        View::IndirectCall {
+            targets: LLOperand::Const(LLConst::Void(VoidConst::Targets(t))),
+            ..
+        } => Callees::Known(t),
         _ => Callees::Unknown,
     }
 }
 
 /// The functions of the program that a call gives to C code.
 pub(crate) fn given_away(op: &Operation<LowLevel>) -> impl Iterator<Item = &FuncSym> {
-    let external = match callees(op) {
-        Callees::Known([f]) => external_effects(f).is_some(),
-        _ => false,
+    let args = match callees(op) {
+        Callees::Known([f]) if external_effects(f).is_some() => match op.view() {
+            View::DirectCall { args, .. }
+            | View::IndirectCall { args, .. }
+            | View::JitConditionalCall { args, .. }
+            | View::JitConditionalCallValue { args, .. } => args,
+            _ => &[],
+        },
+        _ => &[],
     };
-    let args = op.args.iter().skip(1).filter(move |_| external);
-    args.filter_map(|a| match a {
-        LLOperand::Const(LLConst::Func(f)) => Some(f),
-        _ => None,
-    })
-    .filter(|f| external_effects(f).is_none())
+    args.iter()
+        .filter_map(|a| match a {
+            LLOperand::Const(LLConst::Func(f)) => Some(f),
+            _ => None,
+        })
+        .filter(|f| external_effects(f).is_none())
 }
 
 /// What calling an external function may do.
@@ -113,10 +119,9 @@ pub(crate) fn can_collect(op: &Operation<LowLevel>, s: &dyn Summaries) -> bool {
 /// Whether it allocates raw memory.
 pub(crate) fn is_raw_malloc(op: &Operation<LowLevel>) -> bool {
     matches!(op.op, LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize))
-        && match op.args.first() {
-            Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t)))) => !t.is_gc_container(),
-            _ => false,
-        }
+        && (op.view().allocation())
+            .and_then(|a| a.ty.as_type())
+            .is_some_and(|t| !t.is_gc_container())
 }
 
 /// Whether it is arithmetic with an overflow check.

@@ -20,13 +20,11 @@
 
 use taipan_graph::{BlockId, ExitSwitch, Link, Operation};
 use taipan_lltype::{
-    BOOL, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, StructId, VoidConst,
+    BOOL, FuncSym, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, StructId, View,
+    VoidConst,
 };
 
-use crate::calls::{Callees, callees};
-use crate::ssa::{
-    CutCall, branch, constant, copy_handler, cut_out_call, goto, operation, push, type_of,
-};
+use crate::ssa::{CutCall, branch, constant, copy_handler, cut_out_call, goto, push, type_of};
 
 /// Number of functions up to which a call is looked at.
 const MAX_TARGETS: usize = 5;
@@ -40,10 +38,15 @@ pub(crate) fn tested_targets(
     if op.op != PlainOp::IndirectCall.into() {
         return Vec::new();
     }
-    let Callees::Known(targets) = callees(op) else {
+    let View::IndirectCall {
+        callee,
+        targets: LLOperand::Const(LLConst::Void(VoidConst::Targets(targets))),
+        ..
+    } = op.view()
+    else {
         return Vec::new();
     };
-    let ty = type_of(g, &op.args[0]);
+    let ty = type_of(g, callee);
     if targets.len() > MAX_TARGETS || targets.iter().any(|f| f.ptr_type() != ty) {
         return Vec::new();
     }
@@ -60,12 +63,19 @@ pub(crate) fn expand_call(
 ) -> Vec<BlockId> {
     let is_method = comes_from_vtable(g, b, index);
     let (tail, cut) = cut_out_call(g, b, index);
-    let Some(CutCall { mut call, handlers }) = cut else {
+    let Some(CutCall { call, handlers }) = cut else {
         return vec![tail];
     };
-    let targets = call.args.pop();
-    let mut others = match &targets {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t)))) => t.to_vec(),
+    let View::IndirectCall {
+        callee,
+        args,
+        targets,
+    } = call.view()
+    else {
+        return vec![tail];
+    };
+    let mut others = match targets {
+        LLOperand::Const(LLConst::Void(VoidConst::Targets(t))) => t.to_vec(),
         _ => Vec::new(),
     };
     others.retain(|f| !tested.contains(f));
@@ -74,17 +84,17 @@ pub(crate) fn expand_call(
     if is_method && others.is_empty() {
         others.extend(tested.pop());
     }
-    let (function, at) = (call.args[0].clone(), call.at);
-    let arguments: Vec<LLOperand> = call.args.drain(1..).collect();
+    let at = call.at;
     let mut made = vec![tail];
     let mut block = b;
-    let mut call_in = |g: &mut LLGraph, block, op: LLOp, args: Vec<LLOperand>| {
-        if op == PlainOp::DirectCall.into() {
+    let mut call_in = |g: &mut LLGraph, block, new: View<'_, LLOperand>| {
+        if let View::DirectCall { .. } = new {
             made.push(block);
         }
         let result = g.copy_var(call.result);
-        let op = operation(op, args, result, at);
-        g.block_mut(block).operations.push(op);
+        g.block_mut(block)
+            .operations
+            .push(new.operation(result, at));
         goto(g, block, Link::new(tail, vec![result.into()]));
         if !handlers.is_empty() {
             g.block_mut(block).exitswitch = ExitSwitch::LastException;
@@ -94,29 +104,26 @@ pub(crate) fn expand_call(
             }
         }
     };
-    let direct = |f: &FuncSym| {
-        let f = constant(LLConst::Func(f.clone()));
-        [f].into_iter().chain(arguments.iter().cloned()).collect()
-    };
     for f in &tested {
-        let pointer = constant(LLConst::Func(f.clone()));
-        let args = [function.clone(), pointer];
-        let found = push(g, block, PlainOp::PtrEq, args, *BOOL, at);
+        let f = &constant(LLConst::Func(f.clone()));
+        let is_it = View::PtrEq {
+            left: callee,
+            right: f,
+        };
+        let found = push(g, block, is_it, *BOOL, at);
         let (yes, no) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
         let [to_no, to_yes] = [no, yes].map(|b| Link::new(b, Vec::new()));
         branch(g, block, found, to_no, to_yes);
-        call_in(g, yes, PlainOp::DirectCall.into(), direct(f));
+        call_in(g, yes, View::DirectCall { callee: f, args });
         block = no;
     }
     match &others[..] {
-        [f] if is_method => call_in(g, block, PlainOp::DirectCall.into(), direct(f)),
-        _ => {
-            let mut args = vec![function];
-            args.extend(arguments.iter().cloned());
-            // Who calls no function at all still calls one of these.
-            args.extend(targets);
-            call_in(g, block, PlainOp::IndirectCall.into(), args);
+        [f] if is_method => {
+            let callee = &constant(LLConst::Func(f.clone()));
+            call_in(g, block, View::DirectCall { callee, args });
         }
+        // Who calls no function at all still calls one of these.
+        _ => call_in(g, block, call.view()),
     }
     made
 }
@@ -124,12 +131,15 @@ pub(crate) fn expand_call(
 /// Whether the function that is called was read from a vtable in the same block.
 fn comes_from_vtable(g: &LLGraph, b: BlockId, index: usize) -> bool {
     let operations = &g.block(b).operations[..=index];
-    let function = operations.last().and_then(|op| op.args[0].as_var());
-    let from = operations.iter().find(|op| Some(op.result) == function);
-    from.is_some_and(|op| {
-        op.op == PlainOp::Getfield.into()
-            && (type_of(g, &op.args[0]).pointee())
-                .and_then(|t| Some(matches!(t.as_struct()?.id, StructId::Vtable(_))))
-                .unwrap_or(false)
-    })
+    let call = operations.last().and_then(|op| op.view().call());
+    let Some(function) = call.and_then(|call| call.callee.as_var()) else {
+        return false;
+    };
+    let from = operations.iter().find(|op| op.result == function);
+    match from.map(NamedOperands::view) {
+        Some(View::Getfield { object, .. }) => (type_of(g, object).pointee())
+            .and_then(|t| Some(matches!(t.as_struct()?.id, StructId::Vtable(_))))
+            .unwrap_or(false),
+        _ => false,
+    }
 }

@@ -10,11 +10,11 @@
 
 use taipan_graph::{ExitCase, ExitSwitch, Operation};
 use taipan_lltype::{
-    FuncKind, LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumFamily, NumOp, PlainOp, SIGNED,
+    ConstantOperand, FuncKind, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, NumFamily,
+    NumOp, PlainOp, SIGNED, View,
 };
 
-use crate::calls::{Callees, callees};
-use crate::ssa::{constant, operation};
+use crate::ssa::constant;
 
 /// Expands the divisions of a graph whose divisor is known.
 pub(crate) fn expand_divisions(g: &mut LLGraph) {
@@ -31,11 +31,11 @@ pub(crate) fn expand_divisions(g: &mut LLGraph) {
         let operations = std::mem::take(&mut g.block_mut(b).operations);
         let mut new = Vec::with_capacity(count + 4);
         for (i, op) in operations.into_iter().enumerate() {
-            let Some((is_mod, divisor)) = division(&op) else {
+            let Some((dividend, is_mod, divisor)) = division(&op) else {
                 new.push(op);
                 continue;
             };
-            expand(g, &mut new, &op, is_mod, divisor);
+            expand(g, &mut new, &op, dividend, is_mod, divisor);
             let block = g.block_mut(b);
             if i + 1 == count && block.canraise() {
                 block.exits.truncate(1);
@@ -47,15 +47,17 @@ pub(crate) fn expand_divisions(g: &mut LLGraph) {
     }
 }
 
-/// Whether an operation is a division by a positive constant: whether its result is
+/// If an operation is a division by a positive constant: the dividend, whether the result is
 /// the remainder, and the divisor.
-fn division(op: &Operation<LowLevel>) -> Option<(bool, i64)> {
-    if op.op != PlainOp::DirectCall.into() || op.args.len() != 3 {
-        return None;
-    }
-    let Callees::Known([f]) = callees(op) else {
+fn division(op: &Operation<LowLevel>) -> Option<(&LLOperand, bool, i64)> {
+    let View::DirectCall {
+        callee,
+        args: [dividend, divisor],
+    } = op.view_among(&[PlainOp::DirectCall])?
+    else {
         return None;
     };
+    let f = callee.as_function()?;
     let FuncKind::Helper { name, .. } = f.kind() else {
         return None;
     };
@@ -66,8 +68,10 @@ fn division(op: &Operation<LowLevel>) -> Option<(bool, i64)> {
     if !matches!(variant, "" | "_zer" | "_ovf" | "_ovf_zer") || f.ty().result != *SIGNED {
         return None;
     }
-    match op.args[2].as_const() {
-        Some(LLConst::Int(_, d)) if d.get() > 0 => Some((is_mod, i64::try_from(d.get()).ok()?)),
+    match divisor.as_const() {
+        Some(LLConst::Int(_, d)) if d.get() > 0 => {
+            Some((dividend, is_mod, i64::try_from(d.get()).ok()?))
+        }
         _ => None,
     }
 }
@@ -76,10 +80,11 @@ fn expand(
     g: &mut LLGraph,
     new: &mut Vec<Operation<LowLevel>>,
     op: &Operation<LowLevel>,
+    dividend: &LLOperand,
     is_mod: bool,
     divisor: i64,
 ) {
-    let x = op.args[1].clone();
+    let x = dividend.clone();
     let int = |v: i64| constant(LLConst::signed(v));
     let mut emit = |num: NumOp, a: LLOperand, b: LLOperand, last: bool| {
         let result = if last {
@@ -87,12 +92,13 @@ fn expand(
         } else {
             g.new_var("", *SIGNED)
         };
-        new.push(operation(
-            LLOp::Num(NumFamily::Int, num),
-            [a, b],
-            result,
-            op.at,
-        ));
+        let new_op = View::Binary {
+            family: NumFamily::Int,
+            op: num,
+            left: &a,
+            right: &b,
+        };
+        new.push(new_op.operation(result, op.at));
         LLOperand::Var(result)
     };
     match (is_mod, divisor & (divisor - 1) == 0) {

@@ -28,7 +28,7 @@ use taipan_graph::{
 };
 use taipan_language::Exc;
 use taipan_lltype::{
-    BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, PlainOp, StaticSym, VOID,
+    BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, StaticSym, VOID, View,
 };
 
 use crate::calls::{calls_a_graph, can_raise, catches_all, is_ovf, is_subclass, vtable};
@@ -128,7 +128,7 @@ impl Transformer<'_> {
 
     /// After a call: tests the flag.
     fn check(&mut self, b: BlockId, rest: Link<LowLevel>, handlers: &[Link<LowLevel>], at: u32) {
-        let occurred = push(&mut self.g, b, PlainOp::ExcOccurred, [], *BOOL, at);
+        let occurred = push(&mut self.g, b, View::ExcOccurred {}, *BOOL, at);
         let caught = self.dispatch(handlers, at);
         branch(
             &mut self.g,
@@ -152,12 +152,11 @@ impl Transformer<'_> {
             let etype = push(
                 &mut self.g,
                 block,
-                PlainOp::ExcType,
-                [],
+                View::ExcType {},
                 OBJECT_VTABLE.ptr(),
                 at,
             );
-            let evalue = push(&mut self.g, block, PlainOp::ExcValue, [], OBJECT.ptr(), at);
+            let evalue = push(&mut self.g, block, View::ExcValue {}, OBJECT.ptr(), at);
             let mut number = None;
             for h in handlers {
                 let ExitCase::Exception(case) = &h.case else {
@@ -202,15 +201,9 @@ impl Transformer<'_> {
         at: u32,
     ) -> BlockId {
         let b = self.g.new_block(Vec::new());
-        push(
-            &mut self.g,
-            b,
-            PlainOp::DebugCatchException,
-            [etype.clone()],
-            *VOID,
-            at,
-        );
-        push(&mut self.g, b, PlainOp::ExcClear, [], *VOID, at);
+        let catch = View::DebugCatchException { class: &etype };
+        push(&mut self.g, b, catch, *VOID, at);
+        push(&mut self.g, b, View::ExcClear {}, *VOID, at);
         let args = handler_args(h, etype, evalue);
         goto(&mut self.g, b, Link::new(h.target, args));
         b
@@ -219,7 +212,7 @@ impl Transformer<'_> {
     /// A block that passes the current exception on to the caller.
     fn propagate(&mut self, at: u32) -> BlockId {
         let b = self.g.new_block(Vec::new());
-        push(&mut self.g, b, PlainOp::DebugRecordTraceback, [], *VOID, at);
+        push(&mut self.g, b, View::DebugRecordTraceback {}, *VOID, at);
         let link = self.return_dummy();
         goto(&mut self.g, b, link);
         b
@@ -265,22 +258,13 @@ impl Transformer<'_> {
     /// A block that raises.
     fn raise(&mut self, etype: LLOperand, evalue: LLOperand, at: u32) -> BlockId {
         let b = self.g.new_block(Vec::new());
-        push(
-            &mut self.g,
-            b,
-            PlainOp::ExcSet,
-            [etype.clone(), evalue],
-            *VOID,
-            at,
-        );
-        push(
-            &mut self.g,
-            b,
-            PlainOp::DebugStartTraceback,
-            [etype],
-            *VOID,
-            at,
-        );
+        let set = View::ExcSet {
+            class: &etype,
+            value: &evalue,
+        };
+        push(&mut self.g, b, set, *VOID, at);
+        let start = View::DebugStartTraceback { class: &etype };
+        push(&mut self.g, b, start, *VOID, at);
         let link = self.return_dummy();
         goto(&mut self.g, b, link);
         b
@@ -329,7 +313,7 @@ impl Transformer<'_> {
     fn check_stack(&mut self) {
         let start = self.place_of_check();
         let rest = split_ssa(&mut self.g, start, 0);
-        let used_up = push(&mut self.g, start, PlainOp::StackCheck, [], *BOOL, 0);
+        let used_up = push(&mut self.g, start, View::StackCheck {}, *BOOL, 0);
         let program = self.s.program();
         let static_ = |s: StaticSym, ty| constant(LLConst::data(s, ty));
         let etype = static_(

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{FuncSym, LLGraph, LLOp, LLType, LowLevel, PlainOp};
+use taipan_lltype::{
+    Accessed, FuncSym, LLGraph, LLOp, LLOperand, LowLevel, NamedOperands, PlainOp,
+};
 
 use crate::calls::{Callees, callees, external_effects, is_raw_malloc};
 
@@ -51,21 +53,28 @@ fn is_light_graph(g: &LLGraph, called: &mut Vec<FuncSym>) -> bool {
 
 fn is_light_operation(g: &LLGraph, op: &Operation<LowLevel>) -> bool {
     use PlainOp::*;
-    let ty = |i: usize| op.args.get(i).map(|a| crate::ssa::type_of(g, a));
+    let is_gc = |o: &LLOperand| crate::ssa::type_of(g, o).is_gc_ptr();
     match op.op {
         LLOp::Num(..) => true,
         LLOp::Plain(Malloc | MallocVarsize) => is_raw_malloc(op),
-        LLOp::Plain(Setfield | BareSetfield) => ty(2).is_some_and(|t| !t.is_gc_ptr()),
-        LLOp::Plain(Getfield) => !g.ty(op.result).is_gc_ptr(),
+        LLOp::Plain(Setfield | BareSetfield | Getfield) => match op.view().access() {
+            Some(Accessed {
+                stored: Some(value),
+                ..
+            }) => !is_gc(value),
+            _ => !g.ty(op.result).is_gc_ptr(),
+        },
         // Reads and writes of raw memory; objects themselves stay where they are.
         LLOp::Plain(
             Getarrayitem | Setarrayitem | BareSetarrayitem | Getinteriorfield | Setinteriorfield
             | BareSetinteriorfield,
         ) => {
-            let raw = ty(0)
-                .and_then(LLType::pointee)
-                .is_some_and(|t| !t.is_gc_container());
-            raw && !ty(op.args.len() - 1).is_some_and(LLType::is_gc_ptr)
+            let Some(access) = op.view().access() else {
+                return false;
+            };
+            let container = crate::ssa::type_of(g, access.object).pointee();
+            container.is_some_and(|t| !t.is_gc_container())
+                && !access.stored.is_some_and(is_gc)
                 && !g.ty(op.result).is_gc_ptr()
         }
         LLOp::Plain(

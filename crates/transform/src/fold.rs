@@ -13,8 +13,8 @@
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitSwitch, Operation, Substitution, VarId};
 use taipan_lltype::{
-    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, Program,
-    StaticSym, StaticValue, StructId, TypeKind, VoidConst, fold,
+    ConstantOperand, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands, NumFamily,
+    NumOp, PlainOp, Program, StaticSym, StaticValue, StructId, TypeKind, View, VoidConst, fold,
 };
 
 use crate::calls;
@@ -86,8 +86,8 @@ fn simplify_switch(
     };
     if let ExitSwitch::Value(LLOperand::Var(v)) = &block.exitswitch
         && let Some(def) = defs.get(v)
-        && def.op == PlainOp::BoolNot.into()
-        && let Some(inner) = def.args[0].as_var()
+        && let View::BoolNot { value } = def.view()
+        && let Some(inner) = value.as_var()
         && local(&inner, block)
     {
         block.exitswitch = ExitSwitch::Value(inner.into());
@@ -120,119 +120,165 @@ fn simplify(
             return Some(constant(c));
         }
     }
-    let def = |o: &LLOperand| o.as_var().and_then(|v| defs.get(&v));
-    match op.op {
-        LLOp::Num(family, num) => simplify_num(op, family, num, defs),
-        LLOp::Plain(p) => match p {
-            PlainOp::SameAs => Some(op.args[0].clone()),
-            PlainOp::CastPointer | PlainOp::CastOpaquePtr => {
-                if let Some(inner) = def(&op.args[0])
-                    && inner.op == op.op
-                {
-                    op.args[0] = inner.args[0].clone();
-                }
-                (type_of(g, &op.args[0]) == result).then(|| op.args[0].clone())
+    let def = |o: &LLOperand| Some(defs.get(&o.as_var()?)?.view());
+    let (to, at) = (op.result, op.at);
+    match op.view() {
+        View::Unary { .. } | View::Binary { .. } => simplify_num(op, defs),
+        View::SameAs { value } => Some(value.clone()),
+        View::CastPointer { value } => {
+            if let Some(View::CastPointer { value }) = def(value) {
+                *op = View::CastPointer { value }.operation(to, at);
             }
-            PlainOp::CastUintToInt => inverse(def(&op.args[0]), PlainOp::CastIntToUint),
-            PlainOp::CastIntToUint => inverse(def(&op.args[0]), PlainOp::CastUintToInt),
-            PlainOp::CastIntToChar => inverse(def(&op.args[0]), PlainOp::CastCharToInt),
-            PlainOp::CastIntToUnichar => inverse(def(&op.args[0]), PlainOp::CastUnicharToInt),
-            PlainOp::BoolNot => negation(op, defs),
-            PlainOp::PtrNonzero | PlainOp::PtrIszero => {
-                let inner = def(&op.args[0])?;
-                let allocated = matches!(
-                    inner.op,
-                    LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize)
-                );
-                if inner.op == PlainOp::CastPointer.into() {
-                    op.args[0] = inner.args[0].clone();
-                }
-                allocated.then(|| constant(LLConst::Bool(p == PlainOp::PtrNonzero)))
+            cast_to_itself(g, op, result)
+        }
+        View::CastOpaquePtr { value } => {
+            if let Some(View::CastOpaquePtr { value }) = def(value) {
+                *op = View::CastOpaquePtr { value }.operation(to, at);
             }
-            PlainOp::PtrEq | PlainOp::PtrNe => {
-                let same = op.args[0].as_var().is_some() && op.args[0] == op.args[1];
-                if same {
-                    return Some(constant(LLConst::Bool(p == PlainOp::PtrEq)));
-                }
-                let null = |o: &LLOperand| matches!(o.as_const(), Some(LLConst::Null(_)));
-                let at = (0..2).find(|i| null(&op.args[*i]))?;
-                op.args.remove(at);
-                op.op = if p == PlainOp::PtrEq {
-                    PlainOp::PtrIszero
-                } else {
-                    PlainOp::PtrNonzero
-                }
-                .into();
-                None
-            }
-            PlainOp::IntBetween => {
-                let known = known_subclass(op, defs, program)?;
-                Some(constant(LLConst::Bool(known)))
-            }
-            PlainOp::IndirectCall => {
-                call_only_target(g, op);
-                None
-            }
-            PlainOp::Getfield => field_of_constant(op, program),
-            PlainOp::Getinteriorarraysize | PlainOp::Getinteriorfield | PlainOp::Getarraysize => {
-                let allocated = def(&op.args[0]).filter(|d| {
-                    p == PlainOp::Getarraysize && d.op == PlainOp::MallocVarsize.into()
-                });
-                match allocated {
-                    Some(malloc) => malloc.args.get(2).cloned(),
-                    None => part_of_constant(op, program),
-                }
-            }
-            PlainOp::IntAddOvf | PlainOp::IntSubOvf | PlainOp::IntAddNonnegOvf => {
-                is_int(&op.args[1], 0).then(|| op.args[0].clone())
-            }
-            PlainOp::IntMulOvf => is_int(&op.args[1], 1).then(|| op.args[0].clone()),
+            cast_to_itself(g, op, result)
+        }
+        View::CastUintToInt { value } => match def(value)? {
+            View::CastIntToUint { value } => Some(value.clone()),
             _ => None,
         },
+        View::CastIntToUint { value } => match def(value)? {
+            View::CastUintToInt { value } => Some(value.clone()),
+            _ => None,
+        },
+        View::CastIntToChar { value } => match def(value)? {
+            View::CastCharToInt { value } => Some(value.clone()),
+            _ => None,
+        },
+        View::CastIntToUnichar { value } => match def(value)? {
+            View::CastUnicharToInt { value } => Some(value.clone()),
+            _ => None,
+        },
+        View::BoolNot { value } => {
+            let test = defs.get(&value.as_var()?)?;
+            if let View::BoolNot { value } = test.view() {
+                return Some(value.clone());
+            }
+            // That of a comparison is the opposite comparison, except among floats.
+            (op.op, op.args) = (opposite(test.op)?, test.args.clone());
+            None
+        }
+        View::PtrNonzero { value } => match def(value)? {
+            View::Malloc { .. } | View::MallocVarsize { .. } => Some(constant(LLConst::Bool(true))),
+            View::CastPointer { value } => {
+                *op = View::PtrNonzero { value }.operation(to, at);
+                None
+            }
+            _ => None,
+        },
+        View::PtrIszero { value } => match def(value)? {
+            View::Malloc { .. } | View::MallocVarsize { .. } => {
+                Some(constant(LLConst::Bool(false)))
+            }
+            View::CastPointer { value } => {
+                *op = View::PtrIszero { value }.operation(to, at);
+                None
+            }
+            _ => None,
+        },
+        View::PtrEq { left, right } => match compared_with_null(left, right) {
+            _ if is_same(left, right) => Some(constant(LLConst::Bool(true))),
+            Some(value) => {
+                *op = View::PtrIszero { value }.operation(to, at);
+                None
+            }
+            None => None,
+        },
+        View::PtrNe { left, right } => match compared_with_null(left, right) {
+            _ if is_same(left, right) => Some(constant(LLConst::Bool(false))),
+            Some(value) => {
+                *op = View::PtrNonzero { value }.operation(to, at);
+                None
+            }
+            None => None,
+        },
+        View::IntBetween { low, value, high } => {
+            let known = known_subclass([low, value, high], defs, program)?;
+            Some(constant(LLConst::Bool(known)))
+        }
+        View::IndirectCall { .. } => {
+            call_only_target(g, op);
+            None
+        }
+        View::Getfield { object, field } => field_of_constant(object, field, program),
+        View::Getarraysize { array } => match def(array) {
+            Some(View::MallocVarsize { length, .. }) => Some(length.clone()),
+            _ => length_of_constant(array, true, program),
+        },
+        View::Getinteriorarraysize { object, .. } => length_of_constant(object, false, program),
+        View::Getinteriorfield { object, path } => item_of_constant(object, path),
+        View::IntAddOvf { left, right }
+        | View::IntSubOvf { left, right }
+        | View::IntAddNonnegOvf { left, right } => is_int(right, 0).then(|| left.clone()),
+        View::IntMulOvf { left, right } => is_int(right, 1).then(|| left.clone()),
+        _ => None,
+    }
+}
+
+/// The operand of a cast, if it has the type already.
+fn cast_to_itself(g: &LLGraph, op: &Operation<LowLevel>, result: LLType) -> Option<LLOperand> {
+    let (View::CastPointer { value } | View::CastOpaquePtr { value }) = op.view() else {
+        return None;
+    };
+    (type_of(g, value) == result).then(|| value.clone())
+}
+
+/// Whether two operands are one variable.
+fn is_same(left: &LLOperand, right: &LLOperand) -> bool {
+    left.as_var().is_some() && left == right
+}
+
+/// What is compared with the null pointer, if one of two pointers is that.
+fn compared_with_null<'a>(left: &'a LLOperand, right: &'a LLOperand) -> Option<&'a LLOperand> {
+    let null = |o: &LLOperand| matches!(o.as_const(), Some(LLConst::Null(_)));
+    match (null(left), null(right)) {
+        (true, _) => Some(right),
+        (_, true) => Some(left),
+        _ => None,
     }
 }
 
 /// Whether a known class is a subclass of another one, which their numbers tell: these
 /// stay out of code, but what they say need not.
 fn known_subclass(
-    op: &Operation<LowLevel>,
+    [low, value, high]: [&LLOperand; 3],
     defs: &FxHashMap<VarId, Operation<LowLevel>>,
     program: &dyn Program,
 ) -> Option<bool> {
-    let vtable = |number: &LLOperand, field: &str| {
-        let read = number.as_var().and_then(|v| defs.get(&v))?;
-        let name = constant(LLConst::field(field));
-        if read.op != PlainOp::Getfield.into() || read.args[1] != name {
-            return None;
-        }
-        calls::vtable(read.args[0].as_const()?)
+    let vtable = |number: &LLOperand, field: &str| match number
+        .as_var()
+        .and_then(|v| defs.get(&v))?
+        .view()
+    {
+        View::Getfield {
+            object,
+            field: name,
+        } if name.as_field() == Some(field) => calls::vtable(object.as_const()?),
+        _ => None,
     };
-    let of = vtable(&op.args[0], "subclassrange_min")?;
-    let class = vtable(&op.args[1], "subclassrange_min")?;
-    let above = vtable(&op.args[2], "subclassrange_max")?;
+    let of = vtable(low, "subclassrange_min")?;
+    let class = vtable(value, "subclassrange_min")?;
+    let above = vtable(high, "subclassrange_max")?;
     (of == above).then(|| calls::is_subclass(class, of, program))
 }
 
 /// A call of the one function that can be meant.
 fn call_only_target(g: &LLGraph, op: &mut Operation<LowLevel>) {
-    let Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(targets)))) = op.args.last() else {
-        return;
-    };
-    let [f] = &targets[..] else {
-        return;
-    };
-    if type_of(g, &op.args[0]) != f.ptr_type() {
-        return;
+    if let View::IndirectCall {
+        callee,
+        args,
+        targets: LLOperand::Const(LLConst::Void(VoidConst::Targets(targets))),
+    } = op.view()
+        && let [f] = &targets[..]
+        && type_of(g, callee) == f.ptr_type()
+    {
+        let callee = &constant(LLConst::Func(f.clone()));
+        *op = View::DirectCall { callee, args }.operation(op.result, op.at);
     }
-    op.args[0] = constant(LLConst::Func(f.clone()));
-    op.args.pop();
-    op.op = PlainOp::DirectCall.into();
-}
-
-/// The operand of the conversion that this one undoes.
-fn inverse(def: Option<&Operation<LowLevel>>, other: PlainOp) -> Option<LLOperand> {
-    def.filter(|d| d.op == other.into())
-        .map(|d| d.args[0].clone())
 }
 
 fn is_int(o: &LLOperand, value: i128) -> bool {
@@ -241,64 +287,57 @@ fn is_int(o: &LLOperand, value: i128) -> bool {
 
 fn simplify_num(
     op: &mut Operation<LowLevel>,
-    family: NumFamily,
-    num: NumOp,
     defs: &FxHashMap<VarId, Operation<LowLevel>>,
 ) -> Option<LLOperand> {
     use NumOp::*;
-    if matches!(family, NumFamily::Float) {
-        return None;
-    }
     // `int_is_true(cast_bool_to_int(b))` and its like.
-    let truth = match num {
-        IsTrue => Some(true),
-        Ne if is_int(&op.args[1], 0) => Some(true),
-        Eq if is_int(&op.args[1], 0) => Some(false),
-        _ => None,
-    };
-    if let Some(truth) = truth
-        && let Some(def) = op.args[0].as_var().and_then(|v| defs.get(&v))
-        && matches!(
-            def.op,
-            LLOp::Plain(PlainOp::CastBoolToInt | PlainOp::CastBoolToUint)
-        )
-    {
-        let b = def.args[0].clone();
-        if truth {
-            return Some(b);
+    let (number, truth) = match op.view() {
+        View::Unary { family, .. } | View::Binary { family, .. } if family == NumFamily::Float => {
+            return None;
         }
-        op.op = PlainOp::BoolNot.into();
-        op.args = [b].into_iter().collect();
+        View::Unary {
+            op: IsTrue, value, ..
+        } => (Some(value), true),
+        View::Binary {
+            op: num @ (Ne | Eq),
+            left,
+            right,
+            ..
+        } if is_int(right, 0) => (Some(left), num == Ne),
+        _ => (None, true),
+    };
+    let def = number
+        .and_then(LLOperand::as_var)
+        .and_then(|v| defs.get(&v));
+    if let Some(View::CastBoolToInt { value } | View::CastBoolToUint { value }) =
+        def.map(NamedOperands::view)
+    {
+        if truth {
+            return Some(value.clone());
+        }
+        *op = View::BoolNot { value }.operation(op.result, op.at);
         return None;
     }
-    let same = op.args.len() == 2 && op.args[0].as_var().is_some() && op.args[0] == op.args[1];
+    let View::Binary {
+        op: num,
+        left,
+        right,
+        ..
+    } = op.view()
+    else {
+        return None;
+    };
+    let same = is_same(left, right);
     match num {
-        Add | Or | Xor if is_int(&op.args[0], 0) => Some(op.args[1].clone()),
-        Add | Sub | Or | Xor | LShift | RShift if is_int(&op.args[1], 0) => {
-            Some(op.args[0].clone())
-        }
-        Mul if is_int(&op.args[0], 1) => Some(op.args[1].clone()),
-        Mul | FloorDiv if is_int(&op.args[1], 1) => Some(op.args[0].clone()),
-        And | Or if same => Some(op.args[0].clone()),
+        Add | Or | Xor if is_int(left, 0) => Some(right.clone()),
+        Add | Sub | Or | Xor | LShift | RShift if is_int(right, 0) => Some(left.clone()),
+        Mul if is_int(left, 1) => Some(right.clone()),
+        Mul | FloorDiv if is_int(right, 1) => Some(left.clone()),
+        And | Or if same => Some(left.clone()),
         Eq | Le | Ge if same => Some(constant(LLConst::Bool(true))),
         Ne | Lt | Gt if same => Some(constant(LLConst::Bool(false))),
         _ => None,
     }
-}
-
-/// `bool_not` of a comparison is the opposite comparison, except among floats.
-fn negation(
-    op: &mut Operation<LowLevel>,
-    defs: &FxHashMap<VarId, Operation<LowLevel>>,
-) -> Option<LLOperand> {
-    let def = op.args[0].as_var().and_then(|v| defs.get(&v))?;
-    if def.op == PlainOp::BoolNot.into() {
-        return Some(def.args[0].clone());
-    }
-    let opposite = opposite(def.op)?;
-    op.op = opposite;
-    op.args = def.args.clone();
-    None
 }
 
 /// The comparison that is true where this one is false.
@@ -325,11 +364,15 @@ pub(crate) fn opposite(op: LLOp) -> Option<LLOp> {
 }
 
 /// An immutable field of prebuilt data. The numbering of classes stays out of code.
-fn field_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<LLOperand> {
-    let Some(LLConst::Static(sym, ptr)) = op.args[0].as_const() else {
+fn field_of_constant(
+    object: &LLOperand,
+    field: &LLOperand,
+    program: &dyn Program,
+) -> Option<LLOperand> {
+    let Some(LLConst::Static(sym, ptr)) = object.as_const() else {
         return None;
     };
-    let Some(LLConst::Void(VoidConst::Field(name))) = op.args[1].as_const() else {
+    let Some(LLConst::Void(VoidConst::Field(name))) = field.as_const() else {
         return None;
     };
     if name.starts_with("subclassrange")
@@ -369,36 +412,40 @@ fn field_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<
     }
 }
 
-/// Lengths and characters of constant strings.
-fn part_of_constant(op: &Operation<LowLevel>, program: &dyn Program) -> Option<LLOperand> {
-    let Some(LLConst::Static(sym, _)) = op.args[0].as_const() else {
+/// Lengths of constant strings and, by their own data, of constant arrays.
+fn length_of_constant(
+    object: &LLOperand,
+    is_array: bool,
+    program: &dyn Program,
+) -> Option<LLOperand> {
+    let Some(LLConst::Static(sym, _)) = object.as_const() else {
         return None;
     };
-    let size =
-        op.op == PlainOp::Getinteriorarraysize.into() || op.op == PlainOp::Getarraysize.into();
+    let length = match &**sym {
+        StaticSym::Within(..) => return None,
+        StaticSym::Str(s) => s.len(),
+        StaticSym::Unicode(s) => s.len(),
+        _ if is_array => match &program.static_data(sym).value {
+            StaticValue::Array(items) => items.len(),
+            StaticValue::Bytes(b) => b.len(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(constant(LLConst::signed(length as i64)))
+}
+
+/// Characters of constant strings: what is read is in their array.
+fn item_of_constant(object: &LLOperand, path: &[LLOperand]) -> Option<LLOperand> {
+    let (Some(LLConst::Static(sym, _)), [_, LLOperand::Const(LLConst::Int(_, i))]) =
+        (object.as_const(), path)
+    else {
+        return None;
+    };
+    let i = usize::try_from(i.get()).ok()?;
     match &**sym {
-        StaticSym::Within(..) => None,
-        StaticSym::Str(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
-        StaticSym::Unicode(s) if size => Some(constant(LLConst::signed(s.len() as i64))),
-        StaticSym::Str(s) => match op.args.get(2)?.as_const()? {
-            LLConst::Int(_, i) => {
-                let c = s.get(usize::try_from(i.get()).ok()?)?;
-                Some(constant(LLConst::Char(*c)))
-            }
-            _ => None,
-        },
-        StaticSym::Unicode(s) => match op.args.get(2)?.as_const()? {
-            LLConst::Int(_, i) => {
-                let c = s.get(usize::try_from(i.get()).ok()?)?;
-                Some(constant(LLConst::UniChar(*c)))
-            }
-            _ => None,
-        },
-        _ if op.op == PlainOp::Getarraysize.into() => match &program.static_data(sym).value {
-            StaticValue::Array(items) => Some(constant(LLConst::signed(items.len() as i64))),
-            StaticValue::Bytes(b) => Some(constant(LLConst::signed(b.len() as i64))),
-            _ => None,
-        },
+        StaticSym::Str(s) => Some(constant(LLConst::Char(*s.get(i)?))),
+        StaticSym::Unicode(s) => Some(constant(LLConst::UniChar(*s.get(i)?))),
         _ => None,
     }
 }

@@ -39,13 +39,13 @@
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, Dominators, LinkId, Operation, entry_map, find_loops_of};
 use taipan_lltype::{
-    GCREF, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, VOID, cold_blocks_of,
+    GCREF, LLConst, LLGraph, LLOp, LowLevel, NamedOperands, PlainOp, VOID, View, cold_blocks_of,
 };
 
 use crate::Summaries;
 use crate::calls::can_collect;
 use crate::set::Set;
-use crate::ssa::{constant, operation};
+use crate::ssa::constant;
 
 /// Puts the frame, with so many slots, into a graph that saves and restores roots, and
 /// clears what must not be found in it.
@@ -221,8 +221,12 @@ impl Events {
 }
 
 fn slot(op: &Operation<LowLevel>) -> u32 {
-    match op.args.first() {
-        Some(LLOperand::Const(LLConst::Int(_, n))) => n.get() as u32,
+    let slot = match op.view() {
+        View::GcSaveRoot { slot, .. } | View::GcRestoreRoot { slot } => slot.as_const(),
+        _ => None,
+    };
+    match slot {
+        Some(LLConst::Int(_, n)) => n.get() as u32,
         _ => unreachable!("slots are constants"),
     }
 }
@@ -516,11 +520,17 @@ impl Edit {
         let result = g.new_var("", *VOID);
         let number = |n: u32| constant(LLConst::signed(i64::from(n)));
         match self {
-            Edit::Enter => operation(PlainOp::GcEnterRootsFrame, [number(size)], result, at),
-            Edit::Leave => operation(PlainOp::GcLeaveRootsFrame, [number(size)], result, at),
+            Edit::Enter => {
+                let slots = &number(size);
+                View::GcEnterRootsFrame { slots }.operation(result, at)
+            }
+            Edit::Leave => {
+                let slots = &number(size);
+                View::GcLeaveRootsFrame { slots }.operation(result, at)
+            }
             Edit::Clear(slot) => {
-                let nothing = constant(LLConst::Null(*GCREF));
-                operation(PlainOp::GcSaveRoot, [number(slot), nothing], result, at)
+                let (slot, root) = (&number(slot), &constant(LLConst::Null(*GCREF)));
+                View::GcSaveRoot { slot, root }.operation(result, at)
             }
         }
     }

@@ -32,7 +32,7 @@ use taipan_graph::{
     BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, VarId, entry_map, find_loops,
     find_loops_of, transform_dead_op_vars, transform_dead_op_vars_with,
 };
-use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
+use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID, View};
 
 use crate::Summaries;
 use crate::barriers::insert_barriers;
@@ -41,7 +41,7 @@ use crate::check::check;
 use crate::frame::insert_frame;
 use crate::nursery::split_mallocs;
 use crate::rematerialize::repeat_casts;
-use crate::ssa::{constant, operation};
+use crate::ssa::constant;
 use crate::zeroing::mark_filled;
 
 /// Number of blocks above which functions with loops read roots back after every call.
@@ -452,12 +452,13 @@ impl Roots {
             let value = g.block(place).exits[exit].args[*i].clone();
             let result = g.new_var("", *VOID);
             let slot = constant(LLConst::signed(i64::from(*slot)));
-            g.block_mut(place).operations.push(operation(
-                PlainOp::GcSaveRoot,
-                [slot, value],
-                result,
-                at,
-            ));
+            let save = View::GcSaveRoot {
+                slot: &slot,
+                root: &value,
+            };
+            g.block_mut(place)
+                .operations
+                .push(save.operation(result, at));
         }
     }
 
@@ -510,12 +511,11 @@ impl Roots {
                 let name = names.get(v).copied().unwrap_or(*v);
                 let result = g.new_var("", *VOID);
                 let slot = constant(LLConst::signed(i64::from(self.slots.of(*v))));
-                new.push(operation(
-                    PlainOp::GcSaveRoot,
-                    [slot, name.into()],
-                    result,
-                    at,
-                ));
+                let save = View::GcSaveRoot {
+                    slot: &slot,
+                    root: &name.into(),
+                };
+                new.push(save.operation(result, at));
             }
             let last = canraise && i + 1 == count;
             if last {
@@ -600,7 +600,7 @@ impl Roots {
         }
         let name = g.copy_var(v);
         let slot = constant(LLConst::signed(i64::from(self.slots.of(v))));
-        new.push(operation(PlainOp::GcRestoreRoot, [slot], name, at));
+        new.push(View::GcRestoreRoot { slot: &slot }.operation(name, at));
         names.insert(v, name);
     }
 }

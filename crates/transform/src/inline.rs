@@ -26,7 +26,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup, ssa_to_ssi};
 use taipan_lltype::{
-    BOOL, FuncSym, LLConst, LLGraph, LLOperand, LowLevel, OBJECT_VTABLE, PlainOp, SIGNED,
+    BOOL, FuncSym, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, OBJECT_VTABLE, PlainOp,
+    SIGNED, View,
 };
 
 use crate::calls::{Callees, callees, catches_all, external_effects, is_subclass, vtable};
@@ -294,7 +295,19 @@ fn flags(call: &Operation<LowLevel>) -> Flags {
         Some(LLConst::Bool(b)) => Some((i, *b)),
         _ => None,
     };
-    call.args[1..].iter().enumerate().filter_map(flag).collect()
+    arguments(call)
+        .iter()
+        .enumerate()
+        .filter_map(flag)
+        .collect()
+}
+
+/// What a direct call passes.
+fn arguments(call: &Operation<LowLevel>) -> &[LLOperand] {
+    match call.view() {
+        View::DirectCall { args, .. } => args,
+        _ => unreachable!("only direct calls are inlined"),
+    }
 }
 
 /// Replaces a call by the body of the callee. Returns the block with the rest of
@@ -311,7 +324,7 @@ fn inline_call(
         return (tail, g.blocks.len() as u32);
     };
     let (first, _) = g.append(callee);
-    let args = call.args[1..].to_vec();
+    let args = arguments(&call).to_vec();
     goto(g, b, Link::new(BlockId(callee.startblock.0 + first), args));
     let body: Vec<BlockId> = (first..g.blocks.len() as u32).map(BlockId).collect();
     let (ret, exc) = (
@@ -474,8 +487,11 @@ pub(crate) fn class_number(
     name: &str,
     at: u32,
 ) -> taipan_graph::VarId {
-    let args = [vtable, constant(LLConst::field(name))];
-    push(g, b, PlainOp::Getfield, args, *SIGNED, at)
+    let read = View::Getfield {
+        object: &vtable,
+        field: &constant(LLConst::field(name)),
+    };
+    push(g, b, read, *SIGNED, at)
 }
 
 /// Tests whether the class with that number is `class` or a subclass of it.
@@ -492,12 +508,10 @@ pub(crate) fn class_test(
     };
     let min = class_number(g, b, constant(class.clone()), "subclassrange_min", at);
     let max = class_number(g, b, constant(class), "subclassrange_max", at);
-    push(
-        g,
-        b,
-        PlainOp::IntBetween,
-        [min.into(), number, max.into()],
-        *BOOL,
-        at,
-    )
+    let is_between = View::IntBetween {
+        low: &min.into(),
+        value: &number,
+        high: &max.into(),
+    };
+    push(g, b, is_between, *BOOL, at)
 }

@@ -23,7 +23,9 @@ use taipan_graph::{
     BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, Substitution, VarId, entry_map,
     find_loops, remove_identical_vars_ssa, ssa_to_ssi,
 };
-use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumOp, PlainOp, Program};
+use taipan_lltype::{
+    LLConst, LLGraph, LLOp, LLOperand, LowLevel, NamedOperands, NumOp, PlainOp, Program, View,
+};
 
 use crate::calls::calls_a_graph;
 use crate::memory::{Writes, place};
@@ -190,13 +192,16 @@ fn certain_blocks(g: &LLGraph, l: &Loop) -> FxHashSet<BlockId> {
 
 /// The object that an operation accesses, and which is not null after it.
 fn dereferenced(op: &Operation<LowLevel>) -> Option<VarId> {
-    use PlainOp::*;
-    match op.op {
-        LLOp::Plain(
-            Getfield | Setfield | Getarrayitem | Setarrayitem | Getarraysize | Getinteriorfield
-            | Setinteriorfield | Getinteriorarraysize,
-        ) => op.args.first()?.as_var(),
-        LLOp::Plain(Malloc | MallocVarsize) => Some(op.result),
+    match op.view() {
+        View::Getfield { object, .. }
+        | View::Setfield { object, .. }
+        | View::Getarrayitem { array: object, .. }
+        | View::Setarrayitem { array: object, .. }
+        | View::Getarraysize { array: object }
+        | View::Getinteriorfield { object, .. }
+        | View::Setinteriorfield { object, .. }
+        | View::Getinteriorarraysize { object, .. } => object.as_var(),
+        View::Malloc { .. } | View::MallocVarsize { .. } => Some(op.result),
         _ => None,
     }
 }
@@ -234,27 +239,29 @@ fn may_move(
     written: &Writes,
     program: &dyn Program,
 ) -> bool {
-    use PlainOp::*;
-    let accessible = |o: Option<&LLOperand>| match o {
-        Some(LLOperand::Var(v)) => known.contains(v),
-        Some(LLOperand::Const(c)) => !matches!(c, LLConst::Null(_)),
-        None => false,
+    let accessible = |o: &LLOperand| match o {
+        LLOperand::Var(v) => known.contains(v),
+        LLOperand::Const(c) => !matches!(c, LLConst::Null(_)),
     };
-    match op.op {
-        LLOp::Num(_, NumOp::FloorDiv | NumOp::Mod) => {
-            matches!(op.args[1].as_const(), Some(LLConst::Int(_, d)) if !matches!(d.get(), 0 | -1))
+    let stays = || {
+        let access = place(g, op, program);
+        access.is_some_and(|a| a.immutable || !written.may_change(&a.place.kind))
+    };
+    match op.view() {
+        View::Binary {
+            op: NumOp::FloorDiv | NumOp::Mod,
+            right,
+            ..
+        } => {
+            matches!(right.as_const(), Some(LLConst::Int(_, d)) if !matches!(d.get(), 0 | -1))
         }
-        LLOp::Num(..) => true,
-        LLOp::Plain(Getarraysize | Getinteriorarraysize) => certain || accessible(op.args.first()),
-        LLOp::Plain(Getfield | Getarrayitem | Getinteriorfield) => {
-            let Some(p) = place(g, op, program) else {
-                return false;
-            };
-            let safe = certain || op.op == Getfield.into() && accessible(op.args.first());
-            let changes = !p.immutable && written.may_change(&p.place.kind);
-            safe && !changes
+        View::Unary { .. } | View::Binary { .. } => true,
+        View::Getarraysize { array: object } | View::Getinteriorarraysize { object, .. } => {
+            certain || accessible(object)
         }
-        LLOp::Plain(SameAs | CastPointer) => true,
-        LLOp::Plain(_) => op.op.can_fold() && !op.op.can_raise(),
+        View::Getfield { object, .. } => (certain || accessible(object)) && stays(),
+        View::Getarrayitem { .. } | View::Getinteriorfield { .. } => certain && stays(),
+        View::SameAs { .. } | View::CastPointer { .. } => true,
+        _ => op.op.can_fold() && !op.op.can_raise(),
     }
 }

@@ -19,8 +19,8 @@ use taipan_graph::{
     BlockId, Operation, Substitution, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
 };
 use taipan_lltype::{
-    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst,
-    has_destructor,
+    Allocated, ConstantOperand, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
+    PlainOp, TypeKind, View, has_destructor,
 };
 
 use crate::ssa::{constant, type_of, zero};
@@ -57,20 +57,17 @@ pub(crate) fn remove_mallocs(g: &mut LLGraph) -> bool {
 /// How many items an object has that an operation allocates and that may be removed: none
 /// if it is a struct.
 fn candidate(op: &Operation<LowLevel>) -> Option<i128> {
-    let LLOp::Plain(malloc @ (PlainOp::Malloc | PlainOp::MallocVarsize)) = op.op else {
+    let LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize) = op.op else {
         return None;
     };
-    let LLConst::Void(VoidConst::Type(t)) = op.args.first()?.as_const()? else {
-        return None;
-    };
-    if !t.is_gc_container() || has_destructor(op) {
+    let Allocated { ty, length, .. } = op.view().allocation()?;
+    let ty = ty.as_type()?;
+    if !ty.is_gc_container() || has_destructor(op) {
         return None;
     }
-    match (malloc, t.kind()) {
-        (PlainOp::Malloc, TypeKind::Struct(_)) => Some(0),
-        (PlainOp::MallocVarsize, TypeKind::Array(_)) => {
-            index(op.args.get(2)?).filter(|n| *n <= MAX_ITEMS)
-        }
+    match (length, ty.kind()) {
+        (None, TypeKind::Struct(_)) => Some(0),
+        (Some(length), TypeKind::Array(_)) => index(length).filter(|n| *n <= MAX_ITEMS),
         _ => None,
     }
 }
@@ -110,18 +107,19 @@ fn confined(g: &LLGraph, v: VarId, length: i128) -> Option<FxHashSet<VarId>> {
             if !op.args.iter().any(|a| is_alias(a, &aliases)) {
                 continue;
             }
-            let LLOp::Plain(p) = op.op else { return None };
-            match p {
-                PlainOp::Getfield => {}
-                PlainOp::Setfield | PlainOp::BareSetfield if !is_alias(&op.args[2], &aliases) => {}
-                PlainOp::Getarrayitem | PlainOp::Setarrayitem | PlainOp::BareSetarrayitem
-                    if index(&op.args[1]).is_some_and(|i| i < length)
-                        && !op.args[2..].iter().any(|a| is_alias(a, &aliases)) => {}
-                PlainOp::Getarraysize => {}
-                PlainOp::PtrNonzero | PlainOp::PtrIszero | PlainOp::Keepalive => {}
-                PlainOp::JitForceQuasiImmutable => {}
-                PlainOp::PtrEq | PlainOp::PtrNe => {}
-                PlainOp::CastPointer => {
+            let is_there = |i: &LLOperand| index(i).is_some_and(|i| i < length);
+            match op.view() {
+                View::Getfield { .. } | View::Getarraysize { .. } => {}
+                View::Setfield { value, .. } | View::BareSetfield { value, .. }
+                    if !is_alias(value, &aliases) => {}
+                View::Getarrayitem { index, .. } if is_there(index) => {}
+                View::Setarrayitem { index, value, .. }
+                | View::BareSetarrayitem { index, value, .. }
+                    if is_there(index) && !is_alias(value, &aliases) => {}
+                View::PtrNonzero { .. } | View::PtrIszero { .. } | View::Keepalive { .. } => {}
+                View::JitForceQuasiImmutable { .. } => {}
+                View::PtrEq { .. } | View::PtrNe { .. } => {}
+                View::CastPointer { .. } => {
                     aliases.insert(op.result);
                 }
                 _ => return None,
@@ -155,20 +153,17 @@ impl Removal<'_> {
         o.as_var().is_some_and(|v| self.aliases.contains(&v))
     }
 
-    /// The field that an operation on the object reads (`false`) or writes.
-    fn access(&self, g: &LLGraph, op: &Operation<LowLevel>) -> Option<(FieldKey, bool)> {
-        let object = op.args.first().filter(|o| self.is_alias(o))?;
-        let key = (type_of(g, object).pointee()?, op.args.get(1)?.clone());
-        match op.op {
-            LLOp::Plain(PlainOp::Getfield | PlainOp::Getarrayitem) => Some((key, false)),
-            LLOp::Plain(
-                PlainOp::Setfield
-                | PlainOp::BareSetfield
-                | PlainOp::Setarrayitem
-                | PlainOp::BareSetarrayitem,
-            ) => Some((key, true)),
-            _ => None,
-        }
+    /// The field that an operation on the object reads, or writes that value into.
+    fn access<'o>(
+        &self,
+        g: &LLGraph,
+        op: &'o Operation<LowLevel>,
+    ) -> Option<(FieldKey, Option<&'o LLOperand>)> {
+        op.args.first().filter(|o| self.is_alias(o))?;
+        let access = op.view().access()?;
+        let [at] = access.path else { return None };
+        let key = (type_of(g, access.object).pointee()?, at.clone());
+        Some((key, access.stored))
     }
 }
 
@@ -187,8 +182,8 @@ fn remove(g: &mut LLGraph, home: BlockId, v: VarId, length: i128, aliases: &FxHa
         let mut inside = *b != home;
         for op in &g.block(*b).operations {
             inside |= op.result == v;
-            if let Some((key, write)) = r.access(g, op) {
-                if !write && *b != home && inside && !written.contains(&key) {
+            if let Some((key, stored)) = r.access(g, op) {
+                if stored.is_none() && *b != home && inside && !written.contains(&key) {
                     pending.push((*b, key.clone(), *g.ty(op.result)));
                 }
                 written.insert(key);
@@ -197,7 +192,7 @@ fn remove(g: &mut LLGraph, home: BlockId, v: VarId, length: i128, aliases: &FxHa
     }
     let writes = |g: &LLGraph, b: BlockId, key: &FieldKey| {
         (g.block(b).operations.iter())
-            .any(|op| r.access(g, op).is_some_and(|(k, w)| w && k == *key))
+            .any(|op| (r.access(g, op)).is_some_and(|(k, stored)| stored.is_some() && k == *key))
     };
     let mut inputs: FxHashMap<BlockId, FxHashMap<FieldKey, VarId>> = FxHashMap::default();
     let mut ordered: Vec<(BlockId, FieldKey, VarId)> = Vec::new();
@@ -248,9 +243,9 @@ fn rewrite(
         if op.result == v || r.aliases.contains(&op.result) {
             return false;
         }
-        if let Some((key, write)) = r.access(g, op) {
-            if write {
-                values.insert(key, resolve(&op.args[2], map));
+        if let Some((key, stored)) = r.access(g, op) {
+            if let Some(value) = stored {
+                values.insert(key, resolve(value, map));
             } else {
                 let ty = *g.ty(op.result);
                 let value = values.get(&key).cloned().or_else(|| zero(ty).map(constant));

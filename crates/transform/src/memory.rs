@@ -22,8 +22,8 @@ use taipan_graph::{
     BlockId, ExitCase, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
 };
 use taipan_lltype::{
-    EFFECT, FuncKind, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program,
-    TypeKind, VoidConst,
+    Accessed, EFFECT, FuncKind, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
+    PlainOp, Program, TypeKind, View, VoidConst,
 };
 
 use crate::calls::{Callees, callees, external_effects};
@@ -36,9 +36,9 @@ const MAX_PLACES: usize = 200;
 /// A place in memory that a load or store is about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Place {
-    object: LLOperand,
+    pub(crate) object: LLOperand,
     /// Field names and indexes.
-    path: Vec<LLOperand>,
+    pub(crate) path: Vec<LLOperand>,
     pub(crate) kind: Kind,
 }
 
@@ -143,34 +143,30 @@ pub(crate) fn place(
     op: &Operation<LowLevel>,
     program: &dyn Program,
 ) -> Option<Access> {
-    use PlainOp::*;
-    let LLOp::Plain(p) = op.op else { return None };
-    let store = match p {
-        Getfield | Getarrayitem | Getinteriorfield => false,
-        Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-        | BareSetinteriorfield => true,
-        _ => return None,
-    };
-    let object = op.args.first()?.clone();
-    let container = type_of(g, &object).pointee()?;
-    let end = op.args.len() - usize::from(store);
-    let path = op.args[1..end].to_vec();
+    let view = op.view();
+    let Accessed {
+        object,
+        path,
+        stored,
+    } = view.access()?;
+    let container = type_of(g, object).pointee()?;
     let mut immutable = false;
-    let shape = match p {
-        Getfield | Setfield | BareSetfield => {
-            let name = path.first()?.clone();
+    let shape = match view {
+        View::Getfield { field, .. }
+        | View::Setfield { field, .. }
+        | View::BareSetfield { field, .. } => {
             let body = program.body(container.as_struct()?);
-            if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = &name {
+            if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = field {
                 // What programs declare with `_immutable_fields_` is for values that
                 // are known; many write such attributes once more, later.
                 immutable = body.immutable.contains(n) && !n.starts_with("inst_");
             }
             match body.union {
                 true => Shape::Union(container),
-                false => Shape::Field(container, name),
+                false => Shape::Field(container, field.clone()),
             }
         }
-        Getarrayitem | Setarrayitem | BareSetarrayitem => {
+        View::Getarrayitem { .. } | View::Setarrayitem { .. } | View::BareSetarrayitem { .. } => {
             immutable = container.as_array().is_some_and(|a| a.immutable);
             Shape::Items(container)
         }
@@ -180,18 +176,21 @@ pub(crate) fn place(
             Shape::Interior(container, field, item)
         }
     };
-    let stored = if store { op.args.last().cloned() } else { None };
     let kind = Kind {
         shape,
-        value: match &stored {
+        value: match stored {
             Some(v) => type_of(g, v),
             None => *g.ty(op.result),
         },
         raw: !container.is_gc_container(),
     };
     Some(Access {
-        place: Place { object, path, kind },
-        stored,
+        place: Place {
+            object: object.clone(),
+            path: path.to_vec(),
+            kind,
+        },
+        stored: stored.cloned(),
         immutable,
     })
 }
@@ -221,6 +220,7 @@ fn is_harmless(op: &Operation<LowLevel>) -> bool {
                 | Keepalive
                 | DebugAssert
                 | JitMarker
+                | JitNote
                 | JitForceQuasiImmutable
                 | JitInvalidated
                 | Hint

@@ -15,11 +15,9 @@
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation};
 use taipan_lltype::{
-    LLConst, LLGraph, LLOperand, LowLevel, OBJECT_VTABLE, PlainOp, Program, VoidConst,
-    has_destructor, layout,
+    ConstantOperand, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, OBJECT_VTABLE, PlainOp,
+    Program, View, has_destructor, layout,
 };
-
-use crate::ssa::operation;
 
 /// Size up to which objects are allocated in this way; code generators support it.
 const MAX_SIZE: u64 = 128;
@@ -28,12 +26,8 @@ const MAX_SIZE: u64 = 128;
 fn is_simple(op: &Operation<LowLevel>, program: &dyn Program) -> bool {
     op.op == PlainOp::Malloc.into()
         && !has_destructor(op)
-        && match op.args.first() {
-            Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t)))) => {
-                t.is_gc_container() && layout(*t, program).size <= MAX_SIZE
-            }
-            _ => false,
-        }
+        && (op.view().allocation().and_then(|a| a.ty.as_type()))
+            .is_some_and(|t| t.is_gc_container() && layout(t, program).size <= MAX_SIZE)
 }
 
 /// Splits the blocks after allocations across which GC pointers are live.
@@ -95,10 +89,13 @@ fn split(g: &mut LLGraph, b: BlockId, index: usize) -> bool {
             None => a.clone(),
         })
         .collect();
-    let again = operation(malloc.op, malloc.args.iter().cloned(), object, malloc.at);
+    let View::Malloc { ty, flavor, .. } = malloc.view() else {
+        return false;
+    };
+    let again = malloc.view().operation(object, malloc.at);
     g.block_mut(slow).operations.push(again);
     g.block_mut(slow).exits = vec![Link::new(rest, args)];
-    let fast = operation(PlainOp::GcMallocNursery, malloc.args, result, malloc.at);
+    let fast = View::GcMallocNursery { ty, flavor }.operation(result, malloc.at);
     let block = g.block_mut(b);
     block.operations.push(fast);
     block.exitswitch = ExitSwitch::LastException;

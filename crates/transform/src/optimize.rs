@@ -1,7 +1,9 @@
 //! The order of the optimisations (RPython: `backendopt/all.py`).
 
 use taipan_graph::{cleanup, find_loops, join_blocks_ssa, ssa_to_ssi, transform_dead_op_vars};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOp, LLOperand, PlainOp, Program};
+use taipan_lltype::{
+    FuncSym, LLConst, LLGraph, LLOp, LLOperand, NamedOperands, PlainOp, Program, View,
+};
 
 use crate::Summaries;
 use crate::asserts::remove_asserts;
@@ -147,18 +149,15 @@ fn remove_hints(g: &mut LLGraph) {
             )
         });
         for op in &mut block.operations {
-            let constant = match op.op {
-                LLOp::Plain(Hint) => {
-                    op.op = SameAs.into();
-                    op.args.truncate(1);
-                    continue;
+            let value = match op.view() {
+                View::Hint { value, .. } => value.clone(),
+                View::WeAreJitted {} | View::JitIsConstant { .. } | View::JitIsVirtual { .. } => {
+                    LLOperand::Const(LLConst::Bool(false))
                 }
-                LLOp::Plain(WeAreJitted | JitIsConstant | JitIsVirtual) => LLConst::Bool(false),
-                LLOp::Plain(JitTraceLength) => LLConst::signed(-1),
+                View::JitTraceLength {} => LLOperand::Const(LLConst::signed(-1)),
                 _ => continue,
             };
-            op.op = SameAs.into();
-            op.args = [LLOperand::Const(constant)].into_iter().collect();
+            *op = View::SameAs { value: &value }.operation(op.result, op.at);
         }
     }
 }

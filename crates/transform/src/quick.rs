@@ -24,14 +24,14 @@
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{Block, BlockId, ExitSwitch, Operation, VarId};
-use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID};
+use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, VOID, View};
 
 use crate::Summaries;
 use crate::barriers::insert_barriers_in_block;
 use crate::calls::can_collect;
 use crate::frame::insert_frame;
 use crate::set::Set;
-use crate::ssa::{constant, operation};
+use crate::ssa::constant;
 
 /// Inserts what the collector needs. The graph is in SSA form.
 pub fn gc_transform_quickly(mut g: LLGraph, s: &dyn Summaries) -> LLGraph {
@@ -322,8 +322,11 @@ impl Rewriter<'_> {
         if let Some(slot) = self.roots.slot(v) {
             let slot = constant(LLConst::signed(i64::from(slot)));
             let result = g.new_var("", *VOID);
-            let save = operation(PlainOp::GcSaveRoot, [slot, v.into()], result, at);
-            self.new.push(save);
+            let save = View::GcSaveRoot {
+                slot: &slot,
+                root: &v.into(),
+            };
+            self.new.push(save.operation(result, at));
             self.names.insert(v, v);
         }
     }
@@ -339,7 +342,7 @@ impl Rewriter<'_> {
         let name = self.names.entry(v).or_insert_with(|| {
             let name = g.copy_var(v);
             let slot = constant(LLConst::signed(i64::from(slot)));
-            new.push(operation(PlainOp::GcRestoreRoot, [slot], name, at));
+            new.push(View::GcRestoreRoot { slot: &slot }.operation(name, at));
             name
         });
         *o = (*name).into();

@@ -19,7 +19,7 @@
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, Operation, VarId, remove_identical_vars_ssa, ssa_to_ssi};
-use taipan_lltype::{LLGraph, LLOp, LLOperand, LowLevel, PlainOp};
+use taipan_lltype::{LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, View};
 
 use crate::Summaries;
 use crate::calls::can_collect;
@@ -67,11 +67,12 @@ fn outlives(g: &LLGraph, b: BlockId, s: &dyn Summaries) -> bool {
 
 /// Whether an operation only gives an object another type.
 fn is_cast(g: &LLGraph, op: &Operation<LowLevel>) -> bool {
-    let LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr) = op.op else {
+    let casts = [PlainOp::CastPointer, PlainOp::CastOpaquePtr];
+    let Some(View::CastPointer { value } | View::CastOpaquePtr { value }) = op.view_among(&casts)
+    else {
         return false;
     };
-    let from = op.args.first().and_then(LLOperand::as_var);
-    g.ty(op.result).is_gc_ptr() && from.is_some_and(|v| g.ty(v).is_gc_ptr())
+    g.ty(op.result).is_gc_ptr() && value.as_var().is_some_and(|v| g.ty(v).is_gc_ptr())
 }
 
 /// Operations of a block between two collections.

@@ -1,36 +1,19 @@
 //! Small tools for passes that build code in SSA form.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, Substitution, VarId};
-use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, TypeKind, word_const};
+use taipan_lltype::{LLConst, LLGraph, LLOperand, LLType, LowLevel, TypeKind, View, word_const};
 
 /// Appends an operation to a block and answers its result.
 pub(crate) fn push(
     g: &mut LLGraph,
     b: BlockId,
-    op: impl Into<LLOp>,
-    args: impl IntoIterator<Item = LLOperand>,
+    op: View<'_, LLOperand>,
     result: LLType,
     at: u32,
 ) -> VarId {
     let result = g.new_var("", result);
-    let op = operation(op, args, result, at);
-    g.block_mut(b).operations.push(op);
+    g.block_mut(b).operations.push(op.operation(result, at));
     result
-}
-
-/// An operation.
-pub(crate) fn operation(
-    op: impl Into<LLOp>,
-    args: impl IntoIterator<Item = LLOperand>,
-    result: VarId,
-    at: u32,
-) -> Operation<LowLevel> {
-    Operation {
-        op: op.into(),
-        args: args.into_iter().collect(),
-        result,
-        at,
-    }
 }
 
 /// Makes a block end in an unconditional link.

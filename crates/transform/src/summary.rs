@@ -142,7 +142,7 @@ fn weight(op: LLOp, args: usize) -> u32 {
         LLOp::Plain(p) => match p {
             PlainOp::SameAs | PlainOp::CastPointer | PlainOp::Keepalive | PlainOp::Hint => 0,
             PlainOp::Likely | PlainOp::Unlikely | PlainOp::JitMarker => 0,
-            PlainOp::JitForceQuasiImmutable => 0,
+            PlainOp::JitNote | PlainOp::JitForceQuasiImmutable => 0,
             PlainOp::DirectCall => 15 + 5 * args,
             PlainOp::IndirectCall => 20 + 5 * args,
             PlainOp::Malloc | PlainOp::MallocVarsize => 20,

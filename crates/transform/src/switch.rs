@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{
     BlockId, ExitCase, ExitSwitch, Link, VarId, entry_map, remove_identical_vars_ssa, ssa_to_ssi,
 };
-use taipan_lltype::{LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumOp};
+use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, NumOp, View};
 
 /// Number of cases from which on a switch is better.
 const MIN_CASES: usize = 3;
@@ -115,10 +115,16 @@ fn test_of(g: &LLGraph, b: BlockId) -> Option<(VarId, LLConst, Link<LowLevel>, L
         return None;
     };
     let op = block.operations.last().filter(|op| op.result == *c)?;
-    let LLOp::Num(_, num @ (NumOp::Eq | NumOp::Ne)) = op.op else {
+    let View::Binary {
+        op: num @ (NumOp::Eq | NumOp::Ne),
+        left,
+        right,
+        ..
+    } = op.view()
+    else {
         return None;
     };
-    let (v, constant) = match (&op.args[0], &op.args[1]) {
+    let (v, constant) = match (left, right) {
         (LLOperand::Var(v), LLOperand::Const(k)) | (LLOperand::Const(k), LLOperand::Var(v)) => {
             (*v, k)
         }

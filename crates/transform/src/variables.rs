@@ -99,13 +99,14 @@ fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], program: &dyn Program) 
                 .iter()
                 .all(|e| was_accessed(g, &dominators, e.source, p, program))
         {
-            let count = op.args.len() - usize::from(access.stored.is_some());
+            let mut args = vec![p.object.clone()];
+            args.extend(p.path.iter().cloned());
             kept.push(Kept {
                 place: p.clone(),
                 ty: p.kind.value(),
                 load,
                 store,
-                args: op.args[..count].to_vec(),
+                args,
                 stored: access.stored.is_some(),
             });
         }
@@ -162,7 +163,7 @@ fn keep(g: &mut LLGraph, l: &Loop, entries: &[LinkId], kept: &[Kept], program: &
             _ => preheader(g, *e),
         };
         let values: Vec<LLOperand> = (kept.iter())
-            .map(|k| push(g, before, k.load, k.args.clone(), k.ty, 0).into())
+            .map(|k| push(g, before, k.load.view(&k.args), k.ty, 0).into())
             .collect();
         for link in g
             .block_mut(before)
@@ -208,8 +209,9 @@ fn keep(g: &mut LLGraph, l: &Loop, entries: &[LinkId], kept: &[Kept], program: &
             }
             let out = g.new_block(Vec::new());
             for (k, value) in kept.iter().zip(&values).filter(|(k, _)| k.stored) {
-                let args = k.args.iter().cloned().chain([value.clone()]);
-                push(g, out, k.store, args, *taipan_lltype::VOID, 0);
+                let mut args = k.args.clone();
+                args.push(value.clone());
+                push(g, out, k.store.view(&args), *taipan_lltype::VOID, 0);
             }
             let link = &mut g.block_mut(*b).exits[exit];
             let on = Link::new(target, std::mem::take(&mut link.args));

@@ -17,7 +17,8 @@
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    LLConst, LLGraph, LLOp, LLOperand, LowLevel, NumFamily, NumOp, PlainOp, VoidConst,
+    ConstantOperand, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, NumFamily, NumOp,
+    PlainOp, View,
 };
 
 use crate::Summaries;
@@ -32,7 +33,11 @@ pub(crate) fn mark_filled(g: &mut LLGraph, s: &dyn Summaries) {
         if let Some(i) = last
             && is_filled(g, b, i, s)
         {
-            g.block_mut(b).operations[i].op = PlainOp::GcMallocFilled.into();
+            let malloc = &mut g.block_mut(b).operations[i];
+            if let View::MallocVarsize { ty, flavor, length } = malloc.view() {
+                let filled = View::GcMallocFilled { ty, flavor, length };
+                *malloc = filled.operation(malloc.result, malloc.at);
+            }
         }
     }
 }
@@ -41,18 +46,17 @@ pub(crate) fn mark_filled(g: &mut LLGraph, s: &dyn Summaries) {
 fn is_filled(g: &LLGraph, b: BlockId, index: usize, s: &dyn Summaries) -> bool {
     let block = g.block(b);
     let malloc = &block.operations[index];
-    if malloc.op != PlainOp::MallocVarsize.into() || !is_array_of_pointers(malloc.args.first()) {
-        return false;
-    }
-    let (array, Some(length)) = (malloc.result, malloc.args.get(2)) else {
+    let (array, View::MallocVarsize { ty, length, .. }) = (malloc.result, malloc.view()) else {
         return false;
     };
+    if !is_array_of_pointers(ty) {
+        return false;
+    }
     let rest = &block.operations[index + 1..];
     let is_zero = |o: &LLOperand| matches!(o.as_const(), Some(LLConst::Int(_, n)) if n.get() == 0);
     let tests_length = |v: VarId| {
-        rest.iter().any(|op| {
-            op.result == v && is_less(op.op) && is_zero(&op.args[0]) && op.args[1] == *length
-        })
+        (rest.iter().filter(|op| op.result == v).filter_map(less))
+            .any(|(left, right)| is_zero(left) && right == length)
     };
     let Some(into) = taken_if(g, b, tests_length) else {
         return false;
@@ -68,17 +72,21 @@ fn is_filled(g: &LLGraph, b: BlockId, index: usize, s: &dyn Summaries) -> bool {
 }
 
 /// Whether a type is that of an array whose items are pointers.
-fn is_array_of_pointers(ty: Option<&LLOperand>) -> bool {
-    match ty {
-        Some(LLOperand::Const(LLConst::Void(VoidConst::Type(t)))) => {
-            t.as_array().is_some_and(|a| a.of.is_gc_ptr())
-        }
-        _ => false,
-    }
+fn is_array_of_pointers(ty: &LLOperand) -> bool {
+    (ty.as_type()).is_some_and(|t| t.as_array().is_some_and(|a| a.of.is_gc_ptr()))
 }
 
-fn is_less(op: LLOp) -> bool {
-    op == LLOp::Num(NumFamily::Int, NumOp::Lt)
+/// What an operation compares: whether the first is less than the second.
+fn less(op: &Operation<LowLevel>) -> Option<(&LLOperand, &LLOperand)> {
+    match op.view() {
+        View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::Lt,
+            left,
+            right,
+        } => Some((left, right)),
+        _ => None,
+    }
 }
 
 /// Where a block goes on if what it ends with is true.
@@ -110,33 +118,46 @@ fn filling(g: &LLGraph, b: BlockId, s: &dyn Summaries) -> Option<Filling> {
         block.inputargs.iter().position(|w| *w == v)
     };
     let set = (block.operations.iter()).find(|op| op.op == PlainOp::Setarrayitem.into())?;
-    let (array, index) = (position(&set.args[0])?, position(&set.args[1])?);
+    let View::Setarrayitem {
+        array: filled,
+        index,
+        value,
+    } = set.view()
+    else {
+        return None;
+    };
+    let (array, index) = (position(filled)?, position(index)?);
     let one = |o: &LLOperand| matches!(o.as_const(), Some(LLConst::Int(_, n)) if n.get() == 1);
     let is_next = |o: &LLOperand| {
-        block.operations.iter().any(|op| {
-            LLOperand::from(op.result) == *o
-                && op.op == LLOp::Num(NumFamily::Int, NumOp::Add)
-                && position(&op.args[0]) == Some(index)
-                && one(&op.args[1])
+        let made = |op: &&Operation<LowLevel>| LLOperand::from(op.result) == *o;
+        (block.operations.iter().filter(made)).any(|op| match op.view() {
+            View::Binary {
+                family: NumFamily::Int,
+                op: NumOp::Add,
+                left,
+                right,
+            } => position(left) == Some(index) && one(right),
+            _ => false,
         })
     };
     let test = |c: VarId| {
-        (block.operations.iter())
-            .find(|op| op.result == c && is_less(op.op) && is_next(&op.args[0]))
+        (block.operations.iter().filter(|op| op.result == c))
+            .filter_map(less)
+            .find(|(next, _)| is_next(next))
     };
     let again = taken_if(g, b, |c| test(c).is_some()).filter(|l| l.target == b)?;
     let ExitSwitch::Value(LLOperand::Var(c)) = &block.exitswitch else {
         return None;
     };
-    let length = position(&test(*c)?.args[1])?;
+    let length = position(test(*c)?.1)?;
     let stays = |i: usize| position(&again.args[i]) == Some(i);
     let others = |op: &&Operation<LowLevel>| op.result != set.result;
-    let used = |op: &Operation<LowLevel>| op.args.contains(&set.args[0]);
+    let used = |op: &Operation<LowLevel>| op.args.contains(filled);
     let good = stays(array)
         && stays(length)
         && is_next(&again.args[index])
         && !block.operations.iter().filter(others).any(used)
-        && type_of(g, &set.args[2]).is_gc_ptr();
+        && type_of(g, value).is_gc_ptr();
     good.then_some(Filling {
         array,
         index,

@@ -7,7 +7,7 @@ use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, IntKind};
 use taipan_interp::constants::{float_of, has_attribute, int_of};
 use taipan_interp::{Builtin, ObjData};
-use taipan_language::{HelperFunction, Kind, KnownFunction};
+use taipan_language::{HelperFunction, Kind, PythonFunction};
 
 use super::args::Arguments;
 use super::operations::{Operand, is_instance, special_method};
@@ -38,13 +38,14 @@ impl Cx<'_> {
             Builtin::Operation(op) => return self.call_operation(*op, &args.vals()),
             Builtin::Helper(helper) => return Ok(self.call_helper(helper, &args)),
             Builtin::LowLevel(_) | Builtin::Marker(_) => {
-                return Ok(match args.vals().first().and_then(lowlevel::type_of) {
-                    Some(t) => lowlevel::lltype_to_annotation(t),
-                    None => {
-                        let message = format!("{} needs a result type first", f.name());
-                        self.problem(ErrorCode::InvalidLowLevelArgument, message)
-                    }
-                });
+                let Some(result) = args.vals().first().and_then(lowlevel::type_of) else {
+                    let message = format!("{} needs a result type first", f.name());
+                    return Ok(self.problem(ErrorCode::InvalidLowLevelArgument, message));
+                };
+                if let Builtin::LowLevel(op) = f {
+                    self.check_low_level(*op, &args, result);
+                }
+                return Ok(lowlevel::lltype_to_annotation(result));
             }
             Builtin::Runtime(f) => return Ok(lowlevel::lltype_to_annotation(f.result.ty())),
             Builtin::FailedImport => {
@@ -182,10 +183,8 @@ impl Cx<'_> {
     }
 
     /// Functions and types of `__builtin__`.
-    pub(super) fn call_python(&mut self, f: KnownFunction, args: &Arguments) -> Known<Val> {
-        use KnownFunction::*;
-        let vals = args.vals();
-        let first = vals.first().cloned().unwrap_or_default();
+    pub(super) fn call_python(&mut self, f: PythonFunction, args: &Arguments) -> Known<Val> {
+        use PythonFunction::*;
         let takes = |name: &str| match f {
             Enumerate => name == "start",
             Int => name == "base",
@@ -195,57 +194,37 @@ impl Cx<'_> {
         if let Some((name, ..)) = args.keywords.iter().find(|(name, ..)| !takes(name)) {
             return Ok(self.no_keyword(f.name(), name));
         }
-        Ok(match (f, vals.len()) {
-            (Range | Xrange, _) => self.range(&vals),
-            (Enumerate, 1 | 2) => self.wrap_iterator("enumerate", &first),
-            (Reversed, 1) => self.wrap_iterator("reversed", &first),
-            (Chr, 1) => self.unary(HlOp::Chr, &first)?,
-            (Long, 1) => self.unary(HlOp::Long, &first)?,
-            (Int, 1) => {
-                if let Some(i) = first.ints()
-                    && !i.is_bool()
-                    && i.kind().is_some_and(|k| !k.signed)
-                {
-                    return Ok(self.problem_help(
-                        ErrorCode::InvalidBuiltinArgument,
-                        "int() of an unsigned integer",
-                        Some("use intmask()"),
-                    ));
-                }
-                match (first.const_.as_ref().and_then(int_of), first.ints()) {
-                    // A long is no value: that is a mistake.
-                    (Some(c), _) => self.const_val(&c)?,
-                    (_, Some(i)) => Val::int(IntKind::SIGNED, i.nonneg()),
-                    _ => self.unary(HlOp::Int, &first)?,
-                }
-            }
-            (Int, 2) => {
-                let texts = matches!(first.non_none().single(), Some(Atom::Str { .. }));
-                if !texts || vals[1].ints().is_none() {
-                    return Ok(self.problem(
-                        ErrorCode::InvalidBuiltinArgument,
-                        "int() with a base takes a byte string and an integer",
-                    ));
-                }
-                Val::signed()
-            }
-            (Float, 1) => match first.const_.as_ref().and_then(float_of) {
+        let vals = &args.vals()[..];
+        if !f.arguments().contains(&vals.len()) {
+            return Ok(self.no_such_call(f.name(), vals.len()));
+        }
+        let argument = |i: usize| vals.get(i).cloned().unwrap_or_default();
+        let (first, second) = (argument(0), argument(1));
+        Ok(match f {
+            Range | Xrange => self.range(vals),
+            Enumerate => self.wrap_iterator("enumerate", &first),
+            Reversed => self.wrap_iterator("reversed", &first),
+            Chr => self.unary(HlOp::Chr, &first)?,
+            Long => self.unary(HlOp::Long, &first)?,
+            Int if vals.len() == 2 => self.int_with_base(&first, &second),
+            Int => self.int(&first)?,
+            Float if vals.is_empty() => self.const_val(&Const::float(0.0))?,
+            Float => match first.const_.as_ref().and_then(float_of) {
                 Some(f) => self.const_val(&Const::float(f))?,
                 None => self.unary(HlOp::Float, &first)?,
             },
-            (Unichr, 1) => match first.const_i64().and_then(|i| u32::try_from(i).ok()) {
+            Unichr => match first.const_i64().and_then(|i| u32::try_from(i).ok()) {
                 Some(c) => self.const_val(&Const::Unicode(Arc::from([c])))?,
                 None => Val::unichar(false),
             },
-            (Unicode, 1) => match constants::unicode_of(&first) {
+            Unicode if vals.len() == 2 => Val::unicode(false),
+            Unicode => match constants::unicode_of(&first) {
                 Some(text) => self.const_val(&Const::Unicode(text))?,
                 None => Val::unicode(false),
             },
-            (Unicode, 2) => Val::unicode(false),
-            (Float, 0) => self.const_val(&Const::float(0.0))?,
-            (Bytearray, 0 | 1) => Atom::ByteArray.into(),
-            (Tuple, 0) => Val::tuple(Vec::new()),
-            (Tuple, 1) => match first.single() {
+            Bytearray => Atom::ByteArray.into(),
+            Tuple if vals.is_empty() => Val::tuple(Vec::new()),
+            Tuple => match first.single() {
                 Some(Atom::Tuple(_)) => first,
                 _ => self.problem_help(
                     ErrorCode::InvalidBuiltinArgument,
@@ -253,8 +232,8 @@ impl Cx<'_> {
                     Some("the length of a tuple is a part of its type: write its items out, or use a list"),
                 ),
             },
-            (List, 0) => self.new_list(&[], Step::List),
-            (List, 1) => match first.single() {
+            List if vals.is_empty() => self.new_list(&[], Step::List),
+            List => match first.single() {
                 Some(Atom::List(site)) => {
                     let site = *site;
                     self.offspring(&[site])
@@ -267,41 +246,84 @@ impl Cx<'_> {
                     self.new_list(&items, Step::List)
                 }
             },
-            (Dict, 0) => self.new_dict().1,
-            (Zip, 2) => {
-                let mut items = Vec::new();
-                for v in &vals {
-                    let mut sum = Val::default();
-                    for a in &v.atoms {
-                        let i = self.any_item(a, "");
-                        sum = self.join(&sum, &i);
-                    }
-                    items.push(sum);
-                }
-                let pair = Val::tuple(items);
-                self.new_list(&[pair], Step::List)
+            Dict => self.new_dict().1,
+            Zip => self.zip(vals),
+            Min => self.join_all(vals.iter()).not_const(),
+            Max => self.max(vals),
+            Hasattr => self.hasattr(&first, &second)?,
+            Callable => Val::bool_(),
+            Bin => match first.ints() {
+                Some(_) => Val::str_(false),
+                None => self.no_such_call(f.name(), vals.len()),
+            },
+            Slice => {
+                let parts = match vals.len() {
+                    1 => [Val::none(), first, Val::none()],
+                    2 => [first, second, Val::none()],
+                    _ => [first, second, argument(2)],
+                };
+                Atom::Slice(Arc::new(parts)).into()
             }
-            (Min, 2) => self.join_all(vals.iter()).not_const(),
-            (Max, 2) => {
-                let sum = self.join_all(vals.iter()).not_const();
-                match sum.single() {
-                    Some(Atom::Int(i))
-                        if !i.is_bool()
-                            && vals.iter().any(|v| v.ints().is_some_and(|i| i.nonneg())) =>
-                    {
-                        Val::int_like(i.kind_or_widest(), true, *i)
-                    }
-                    _ => sum,
-                }
-            }
-            (Hasattr, 2) => self.hasattr(&vals[0], &vals[1])?,
-            (Callable, 1) => Val::bool_(),
-            (Bin, 1) if first.ints().is_some() => Val::str_(false),
-            (Slice, 1) => Atom::Slice(Arc::new([Val::none(), first, Val::none()])).into(),
-            (Slice, 2) => Atom::Slice(Arc::new([first, vals[1].clone(), Val::none()])).into(),
-            (Slice, 3) => Atom::Slice(Arc::new([first, vals[1].clone(), vals[2].clone()])).into(),
-            _ => self.no_such_call(f.name(), vals.len()),
         })
+    }
+
+    /// `int(x)`
+    fn int(&mut self, of: &Val) -> Known<Val> {
+        if let Some(i) = of.ints()
+            && !i.is_bool()
+            && i.kind().is_some_and(|k| !k.signed)
+        {
+            return Ok(self.problem_help(
+                ErrorCode::InvalidBuiltinArgument,
+                "int() of an unsigned integer",
+                Some("use intmask()"),
+            ));
+        }
+        match (of.const_.as_ref().and_then(int_of), of.ints()) {
+            // A long is no value: that is a mistake.
+            (Some(c), _) => self.const_val(&c),
+            (_, Some(i)) => Ok(Val::int(IntKind::SIGNED, i.nonneg())),
+            _ => self.unary(HlOp::Int, of),
+        }
+    }
+
+    /// `int(text, base)`
+    fn int_with_base(&mut self, text: &Val, base: &Val) -> Val {
+        let is_text = matches!(text.non_none().single(), Some(Atom::Str { .. }));
+        if !is_text || base.ints().is_none() {
+            return self.problem(
+                ErrorCode::InvalidBuiltinArgument,
+                "int() with a base takes a byte string and an integer",
+            );
+        }
+        Val::signed()
+    }
+
+    fn zip(&mut self, lists: &[Val]) -> Val {
+        let mut items = Vec::new();
+        for v in lists {
+            let mut sum = Val::default();
+            for a in &v.atoms {
+                let i = self.any_item(a, "");
+                sum = self.join(&sum, &i);
+            }
+            items.push(sum);
+        }
+        let pair = Val::tuple(items);
+        self.new_list(&[pair], Step::List)
+    }
+
+    /// The larger is no negative number if one of them is not.
+    fn max(&mut self, vals: &[Val]) -> Val {
+        let sum = self.join_all(vals.iter()).not_const();
+        match sum.single() {
+            Some(Atom::Int(i))
+                if !i.is_bool() && vals.iter().any(|v| v.ints().is_some_and(|i| i.nonneg())) =>
+            {
+                Val::int_like(i.kind_or_widest(), true, *i)
+            }
+            _ => sum,
+        }
     }
 
     pub(super) fn wrap_iterator(&mut self, variant: &'static str, of: &Val) -> Val {
@@ -318,13 +340,8 @@ impl Cx<'_> {
         let (start, stop, step) = match args {
             [stop] => (&zero, stop, &one),
             [start, stop] => (start, stop, &one),
-            [start, stop, step] => (start, stop, step),
-            _ => {
-                return self.problem(
-                    ErrorCode::InvalidArguments,
-                    "range() takes 1 to 3 arguments",
-                );
-            }
+            [start, stop, step, ..] => (start, stop, step),
+            [] => (&zero, &zero, &one),
         };
         for bound in args {
             let Some(wrong) = bound

@@ -3,7 +3,7 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, IntKind};
-use taipan_language::KnownFunction;
+use taipan_language::{KnownFunction, PythonFunction};
 use taipan_lltype::{CHAR, GCREF, LLType, OBJECT, STR, UNICODE};
 
 use super::Cx;
@@ -31,6 +31,10 @@ pub(crate) fn int_type_named(name: &str) -> Option<IntKind> {
 
 impl Cx<'_> {
     /// Calls a known function with values that are there.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: an arm per function, with few lines each"
+    )]
     pub(super) fn call_known(&mut self, f: KnownFunction, args: &Arguments) -> Known<Val> {
         use KnownFunction::*;
         let vals = args.vals();
@@ -56,29 +60,33 @@ impl Cx<'_> {
                 Val::int(IntKind { signed, bits }, false)
             }
             Ovfcheck => first,
-            Widen => match first.ints() {
-                Some(i) => {
-                    let k = i.kind_or_widest();
-                    if k.bits < 64 || i.is_bool() {
-                        Val::int(IntKind::SIGNED, i.nonneg())
-                    } else {
-                        first.not_const()
-                    }
-                }
-                None => first,
-            },
+            Widen => widened(first),
             IntBetween => Val::bool_(),
-            IsValidInt => Val::const_bool(
-                first
-                    .ints()
-                    .is_some_and(|i| i.is_bool() || i.kind().is_none_or(|k| k == IntKind::SIGNED)),
-            ),
+            IsValidInt => Val::const_bool(is_valid_int(&first)),
             IntForceGeZero => Val::nonneg(),
             UintMulHigh => Val::int(IntKind::UNSIGNED, true),
 
-            Bin | Bytearray | Callable | Chr | Dict | Enumerate | Float | Hasattr | Int | List
-            | Long | Max | Min | Range | Reversed | Slice | Tuple | Unichr | Unicode | Xrange
-            | Zip => self.call_python(f, args)?,
+            Bin => self.call_python(PythonFunction::Bin, args)?,
+            Bytearray => self.call_python(PythonFunction::Bytearray, args)?,
+            Callable => self.call_python(PythonFunction::Callable, args)?,
+            Chr => self.call_python(PythonFunction::Chr, args)?,
+            Dict => self.call_python(PythonFunction::Dict, args)?,
+            Enumerate => self.call_python(PythonFunction::Enumerate, args)?,
+            Float => self.call_python(PythonFunction::Float, args)?,
+            Hasattr => self.call_python(PythonFunction::Hasattr, args)?,
+            Int => self.call_python(PythonFunction::Int, args)?,
+            List => self.call_python(PythonFunction::List, args)?,
+            Long => self.call_python(PythonFunction::Long, args)?,
+            Max => self.call_python(PythonFunction::Max, args)?,
+            Min => self.call_python(PythonFunction::Min, args)?,
+            Range => self.call_python(PythonFunction::Range, args)?,
+            Reversed => self.call_python(PythonFunction::Reversed, args)?,
+            Slice => self.call_python(PythonFunction::Slice, args)?,
+            Tuple => self.call_python(PythonFunction::Tuple, args)?,
+            Unichr => self.call_python(PythonFunction::Unichr, args)?,
+            Unicode => self.call_python(PythonFunction::Unicode, args)?,
+            Xrange => self.call_python(PythonFunction::Xrange, args)?,
+            Zip => self.call_python(PythonFunction::Zip, args)?,
             Getdefaultencoding => self.const_val(&Const::str("ascii"))?,
             Frexp => Val::tuple(vec![Atom::Float.into(), Val::signed()]),
             Modf => Val::tuple(vec![Atom::Float.into(), Atom::Float.into()]),
@@ -97,42 +105,19 @@ impl Cx<'_> {
                 ),
             },
             Instantiate => self.instantiate_pbc(&first)?,
-            RDict | ROrdereddict => {
-                let (site, dict) = self.new_dict();
-                if let [eq, hash, ..] = &vals[..] {
-                    let pair = Val::tuple(vec![eq.clone(), hash.clone()]).not_const();
-                    self.write(SlotKey::Custom(site), pair);
-                }
-                dict
-            }
+            RDict | ROrdereddict => self.custom_dict(&vals),
             WeAreTranslated | WeAreTranslatedToC => Val::const_bool(true),
             RunningOnLlinterp | RevdbFlagIoDisabled | RevdbEnabled => Val::const_bool(false),
             IsAnnotationConstant => Val::const_bool(first.const_.is_some()),
             KeepaliveUntilHere | FreeNonGcObject | PrepareDictUpdate => Val::none(),
             ResizelistHint => {
-                if let Some(Atom::List(site)) = first.single() {
-                    self.resize(*site);
-                }
+                self.resize_if_list(&first);
                 Val::none()
             }
             ComputeHash | ComputeIdentityHash | ComputeUniqueId | CurrentObjectAddrAsInt => {
                 Val::signed()
             }
-            NewlistHint => {
-                let list = self.new_list(&[], Step::List);
-                // Room for items changes none of them.
-                if let Some(Atom::List(site)) = list.single() {
-                    let resized = true;
-                    self.list_flags(
-                        *site,
-                        ListFlags {
-                            resized,
-                            ..ListFlags::default()
-                        },
-                    );
-                }
-                list
-            }
+            NewlistHint => self.list_with_room(),
             ListGetPhysicalSize => Val::nonneg(),
             Likely | Unlikely => Val::bool_(),
             ReversedDict => match first.single() {
@@ -148,58 +133,11 @@ impl Cx<'_> {
             }
 
             LlAssertNotNone => first.non_none(),
-            MakeSureNotResized => {
-                for a in &first.atoms {
-                    if let Atom::List(site) = a {
-                        self.never_resized(*site);
-                    }
-                }
-                first
-            }
+            MakeSureNotResized => self.list_never_resized(first),
             CheckAnnotation | CheckNotAccessDirectly | MarkDictNonNull => first,
-            CheckNonneg => {
-                if first.ints().is_some_and(|i| !i.nonneg()) {
-                    self.problem(
-                        ErrorCode::MaybeNegative,
-                        "check_nonneg(): the integer may be negative",
-                    );
-                }
-                first
-            }
-            CheckRegularInt => {
-                let regular = |i: &Ints| i.is_bool() || i.kind() == Some(IntKind::SIGNED);
-                if !first.is_bottom() && !first.ints().is_some_and(|i| regular(&i)) {
-                    self.problem(
-                        ErrorCode::InvalidBuiltinArgument,
-                        "check_regular_int(): this is no plain int",
-                    );
-                }
-                first
-            }
-            CheckListOfChars => {
-                let mut item = Val::default();
-                for a in &first.atoms {
-                    match a {
-                        Atom::List(site) => {
-                            let i = self.read(SlotKey::Item(*site));
-                            item = self.join(&item, &i);
-                        }
-                        other => item = self.join(&item, &other.clone().into()),
-                    }
-                }
-                let is_char = |a: &Atom| {
-                    matches!(
-                        a,
-                        Atom::Str { char_: true, .. } | Atom::Uni { char_: true, .. } | Atom::Error
-                    )
-                };
-                if item.none || !item.atoms.iter().all(is_char) {
-                    let got = self.facts.describe(&item);
-                    let message = format!("check_list_of_chars(): an item is {got}");
-                    self.problem(ErrorCode::InvalidBuiltinArgument, message);
-                }
-                first
-            }
+            CheckNonneg => self.check_nonneg(first),
+            CheckRegularInt => self.check_regular_int(first),
+            CheckListOfChars => self.check_list_of_chars(first),
             HaveDebugPrints | HaveDebugPrintsFor => Val::bool_(),
             DebugOffset | DebugStart | DebugStop => Val::signed(),
             LlAssert | DebugPrint | DebugFlush | DebugForked | AttachGdb => Val::none(),
@@ -220,27 +158,19 @@ impl Cx<'_> {
 
             StringBuilder => Atom::Builder { unicode: false }.into(),
             UnicodeBuilder => Atom::Builder { unicode: true }.into(),
-            AssertStr0 | CheckStr0 => match first.single() {
-                Some(Atom::Str { char_, .. }) => Atom::Str {
-                    char_: *char_,
-                    no_nul: true,
-                }
-                .into(),
-                _ => first,
-            },
+            AssertStr0 | CheckStr0 => without_nul(first),
             Float2longlong => Val::signed(),
             Longlong2float => Atom::Float.into(),
 
             GcCollect | RgcCollect => Val::none(),
             CanMove => Val::bool_(),
-            LlForResizableList | ResizableListSupportingRawPtr => {
-                if let Some(Atom::List(site)) = first.single() {
-                    self.resize(*site);
-                }
-                match f {
-                    LlForResizableList => Atom::Ptr(LLType::gc_list(*CHAR).ptr()).into(),
-                    _ => first,
-                }
+            LlForResizableList => {
+                self.resize_if_list(&first);
+                Atom::Ptr(LLType::gc_list(*CHAR).ptr()).into()
+            }
+            ResizableListSupportingRawPtr => {
+                self.resize_if_list(&first);
+                first
             }
 
             CastAdrToInt | RawMallocUsage => Val::signed(),
@@ -318,10 +248,122 @@ impl Cx<'_> {
         })
     }
 
+    fn custom_dict(&mut self, functions: &[Val]) -> Val {
+        let (site, dict) = self.new_dict();
+        if let [eq, hash, ..] = functions {
+            let pair = Val::tuple(vec![eq.clone(), hash.clone()]).not_const();
+            self.write(SlotKey::Custom(site), pair);
+        }
+        dict
+    }
+
+    fn resize_if_list(&mut self, v: &Val) {
+        if let Some(Atom::List(site)) = v.single() {
+            self.resize(*site);
+        }
+    }
+
+    /// A list with room for items, which changes none of them.
+    fn list_with_room(&mut self) -> Val {
+        let list = self.new_list(&[], Step::List);
+        if let Some(Atom::List(site)) = list.single() {
+            let resized = true;
+            self.list_flags(
+                *site,
+                ListFlags {
+                    resized,
+                    ..ListFlags::default()
+                },
+            );
+        }
+        list
+    }
+
+    fn list_never_resized(&mut self, lists: Val) -> Val {
+        for a in &lists.atoms {
+            if let Atom::List(site) = a {
+                self.never_resized(*site);
+            }
+        }
+        lists
+    }
+
+    fn check_nonneg(&mut self, v: Val) -> Val {
+        if v.ints().is_some_and(|i| !i.nonneg()) {
+            self.problem(
+                ErrorCode::MaybeNegative,
+                "check_nonneg(): the integer may be negative",
+            );
+        }
+        v
+    }
+
+    fn check_regular_int(&mut self, v: Val) -> Val {
+        let regular = |i: &Ints| i.is_bool() || i.kind() == Some(IntKind::SIGNED);
+        if !v.is_bottom() && !v.ints().is_some_and(|i| regular(&i)) {
+            self.problem(
+                ErrorCode::InvalidBuiltinArgument,
+                "check_regular_int(): this is no plain int",
+            );
+        }
+        v
+    }
+
+    fn check_list_of_chars(&mut self, v: Val) -> Val {
+        let mut item = Val::default();
+        for a in &v.atoms {
+            match a {
+                Atom::List(site) => {
+                    let i = self.read(SlotKey::Item(*site));
+                    item = self.join(&item, &i);
+                }
+                other => item = self.join(&item, &other.clone().into()),
+            }
+        }
+        let is_char = |a: &Atom| {
+            matches!(
+                a,
+                Atom::Str { char_: true, .. } | Atom::Uni { char_: true, .. } | Atom::Error
+            )
+        };
+        if item.none || !item.atoms.iter().all(is_char) {
+            let got = self.facts.describe(&item);
+            let message = format!("check_list_of_chars(): an item is {got}");
+            self.problem(ErrorCode::InvalidBuiltinArgument, message);
+        }
+        v
+    }
+
     fn needs_type(&mut self, f: KnownFunction) -> Val {
         self.problem(
             ErrorCode::InvalidLowLevelArgument,
             format!("{}() needs a constant type", f.name()),
         )
+    }
+}
+
+fn widened(v: Val) -> Val {
+    match v.ints() {
+        Some(i) if i.kind_or_widest().bits < 64 || i.is_bool() => {
+            Val::int(IntKind::SIGNED, i.nonneg())
+        }
+        Some(_) => v.not_const(),
+        None => v,
+    }
+}
+
+fn is_valid_int(v: &Val) -> bool {
+    let valid = |i: &Ints| i.is_bool() || i.kind().is_none_or(|k| k == IntKind::SIGNED);
+    v.ints().is_some_and(|i| valid(&i))
+}
+
+fn without_nul(v: Val) -> Val {
+    match v.single() {
+        Some(Atom::Str { char_, .. }) => Atom::Str {
+            char_: *char_,
+            no_nul: true,
+        }
+        .into(),
+        _ => v,
     }
 }

@@ -10,7 +10,8 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{Builtin, ObjData, named_id, number_class};
 use taipan_language::KnownFunction;
 use taipan_lltype::{
-    ArrayType, FuncSym, LLType, NoProgram, StructType, TypeKind, adtmeths, layout,
+    ArrayType, FuncSym, LLOp, LLType, NoProgram, StructType, TypeKind, adtmeths, check_types,
+    layout,
 };
 
 use super::Cx;
@@ -186,6 +187,24 @@ fn item_pointer(of: LLType) -> Val {
 }
 
 impl Cx<'_> {
+    /// Compares the operands of `llop.NAME(RESULT, ...)` with what the operation takes, as far as
+    /// their low-level types are known here; of others the RTyper says it. What the operation
+    /// returns does not depend on it: types that are not final yet may be wrong for a while.
+    pub(super) fn check_low_level(&mut self, op: LLOp, args: &Arguments, result: LLType) {
+        if !args.keywords.is_empty() {
+            return;
+        }
+        let types: Vec<Option<LLType>> = (args.positional[1..].iter())
+            .map(|(_, v)| annotation_to_lltype(v))
+            .collect();
+        if let Err(what) = check_types(op, &types, result) {
+            self.problem(
+                ErrorCode::NotSupportedByRTyper,
+                format!("`llop.{op}()`: {what}"),
+            );
+        }
+    }
+
     /// What a field of the struct behind a pointer holds.
     pub(super) fn pointer_field(&mut self, atom: &Atom, name: &Arc<str>) -> Known<Val> {
         let Some(container) = container_of(atom) else {

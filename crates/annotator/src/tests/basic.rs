@@ -390,6 +390,7 @@ fn what_is_wrong() {
 
 /// One program per thing that RPython forbids.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of programs")]
 fn forbidden() {
     for (source, expected) in [
         (
@@ -817,4 +818,104 @@ fn floats_are_not_divided_to_integers() {
             1: TP0303 `%` of a float and a float is not RPython
         "#]],
     );
+}
+
+/// As far as low-level types follow from annotations; a list has one too, but the RTyper chooses it.
+#[test]
+fn operands_of_low_level_operations() {
+    let check = |call: &str, expected: Expect| {
+        let import = "from rpython.rtyper.lltypesystem import lltype, llmemory
+from rpython.rtyper.lltypesystem.lloperation import llop";
+        check(
+            &format!("{import}\ndef f(n):\n    return {call}"),
+            "int",
+            expected,
+        );
+    };
+    check("llop.int_add(lltype.Signed, n, 1)", expect!["SomeInteger"]);
+    check(
+        "llop.int_add(lltype.Signed, n, [n])",
+        expect!["SomeInteger"],
+    );
+    check(
+        "llop.int_add(lltype.Signed, n, 0.5)",
+        expect![[r#"
+            4: TP0401 `llop.int_add()`: Float where Signed is needed
+        "#]],
+    );
+    check(
+        "llop.int_add(lltype.Signed, n)",
+        expect![[r#"
+            4: TP0401 `llop.int_add()`: 2 operands are needed
+        "#]],
+    );
+    check(
+        "llop.int_between(lltype.Signed, n, n, n)",
+        expect![[r#"
+            4: TP0401 `llop.int_between()`: the result is no Bool
+        "#]],
+    );
+    check(
+        "llop.raw_malloc(llmemory.Address)",
+        expect![[r#"
+            4: TP0401 `llop.raw_malloc()`: 1 or 2 operands are needed
+        "#]],
+    );
+    check(
+        "llop.raw_memclear(lltype.Void, n, n)",
+        expect![[r#"
+            4: TP0401 `llop.raw_memclear()`: `address` is no Address
+        "#]],
+    );
+}
+
+/// A wrong number of arguments of a function of Python is one mistake, whatever the function.
+#[test]
+fn numbers_of_arguments() {
+    for (call, expected) in [
+        (
+            "range()",
+            expect![[r#"
+                1: TP0302 range() with no argument is not RPython
+            "#]],
+        ),
+        (
+            "range(n, n, n, n)",
+            expect![[r#"
+                1: TP0302 range() with 4 arguments is not RPython
+            "#]],
+        ),
+        (
+            "chr(n, n)",
+            expect![[r#"
+                1: TP0302 chr() with 2 arguments is not RPython
+            "#]],
+        ),
+        (
+            "slice(n, n, n, n)",
+            expect![[r#"
+                1: TP0302 slice() with 4 arguments is not RPython
+            "#]],
+        ),
+        (
+            "zip([n])",
+            expect![[r#"
+                1: TP0302 zip() with 1 argument is not RPython
+            "#]],
+        ),
+        (
+            "min(n)",
+            expect![[r#"
+                1: TP0302 min() with 1 argument is not RPython
+            "#]],
+        ),
+        (
+            "int(n, n, n)",
+            expect![[r#"
+                1: TP0302 int() with 3 arguments is not RPython
+            "#]],
+        ),
+    ] {
+        check(&format!("def f(n): return {call}"), "int", expected);
+    }
 }

@@ -5,8 +5,7 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
-use taipan_graph::Operation;
-use taipan_lltype::{LLConst, LLOperand, LowLevel, NumFamily, NumOp, PlainOp, const_word};
+use taipan_lltype::{LLConst, LLOperand, LLType, NumFamily, NumOp, const_word};
 
 use super::types::{clif_type, is_signed};
 use super::{Bad, Emitter};
@@ -27,44 +26,44 @@ impl Emitter<'_, '_> {
         &mut self,
         family: NumFamily,
         num: NumOp,
-        op: &Operation<LowLevel>,
+        left: &LLOperand,
+        right: Option<&LLOperand>,
+        result: LLType,
     ) -> Result<Value, Bad> {
         let ty = family_type(family);
         if family == NumFamily::Float {
-            let a = self.arg_value(op, 0)?;
-            let b = match op.args.get(1) {
+            let a = self.value(left)?;
+            let b = match right {
                 Some(b) => self.value(b)?,
                 None => a,
             };
             return self.float_num(num, a, b);
         }
-        let a = self.arg(op, 0)?;
-        let a = self.widened(a, ty)?;
+        let a = self.widened(left, ty)?;
         let shift = matches!(num, NumOp::LShift | NumOp::RShift);
-        let b = match op.args.get(1) {
+        let b = match right {
             // Cranelift takes shift counts of any width.
             Some(b) if shift => self.value(b)?,
             Some(b) => self.widened(b, ty)?,
             None => a,
         };
         let signed = matches!(family, NumFamily::Int | NumFamily::Lllong);
-        let in_range = match op.args.get(1) {
+        let in_range = match right {
             Some(LLOperand::Const(c)) => {
                 const_word(c).is_some_and(|n| (0..i128::from(ty.bits())).contains(&n))
             }
             _ => false,
         };
-        let result = if shift && !in_range {
+        let value = if shift && !in_range {
             self.any_shift(num, ty, signed, a, b)
         } else {
             self.int_num(num, ty, signed, a, b)?
         };
-        let to = clif_type(*self.graph.ty(op.result));
-        Ok(match to {
-            Some(to) if to.is_int() && self.b.func.dfg.value_type(result).bits() > to.bits() => {
-                self.b.ins().ireduce(to, result)
+        Ok(match clif_type(result) {
+            Some(to) if to.is_int() && self.b.func.dfg.value_type(value).bits() > to.bits() => {
+                self.b.ins().ireduce(to, value)
             }
-            _ => result,
+            _ => value,
         })
     }
 
@@ -238,23 +237,20 @@ impl Emitter<'_, '_> {
         })
     }
 
-    pub(super) fn int_special(
+    /// `low <= value < high`
+    pub(super) fn int_between(
         &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
+        low: &LLOperand,
+        value: &LLOperand,
+        high: &LLOperand,
     ) -> Result<Value, Bad> {
-        let a = self.arg_value(op, 0)?;
-        if p == PlainOp::IntForceGeZero {
-            let zero = self.int(I64, 0);
-            return Ok(self.b.ins().smax(a, zero));
-        }
-        // a <= b < c
-        let (b, c) = (self.arg_value(op, 1)?, self.arg_value(op, 2)?);
-        let constant = |i: usize| match op.args[i].as_const() {
+        let a = self.value(low)?;
+        let (b, c) = (self.value(value)?, self.value(high)?);
+        let constant = |operand: &LLOperand| match operand.as_const() {
             Some(LLConst::Int(_, v)) => Some(v.get()),
             _ => None,
         };
-        if constant(0) == Some(0) && constant(2).is_some_and(|n| n >= 0) {
+        if constant(low) == Some(0) && constant(high).is_some_and(|n| n >= 0) {
             return Ok(self.b.ins().icmp(IntCC::UnsignedLessThan, b, c));
         }
         let low = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, a, b);
@@ -262,15 +258,9 @@ impl Emitter<'_, '_> {
         Ok(self.b.ins().band(low, high))
     }
 
-    /// Arithmetic that may overflow; it ends its block, whose exits depend on that.
-    pub(super) fn int_ovf(&mut self, p: PlainOp, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
-        let (result, overflow) = match p {
-            PlainOp::IntSubOvf => self.b.ins().ssub_overflow(a, b),
-            PlainOp::IntMulOvf => self.b.ins().smul_overflow(a, b),
-            _ => self.b.ins().sadd_overflow(a, b),
-        };
+    /// The result of arithmetic that may overflow; it ends its block, whose exits depend on that.
+    pub(super) fn with_overflow(&mut self, (result, overflow): (Value, Value)) -> Value {
         self.overflow = Some(overflow);
-        Ok(result)
+        result
     }
 }

@@ -5,56 +5,52 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Value};
 use taipan_codegen::abi::state;
 use taipan_codegen::{Glue, SymbolRef};
-use taipan_graph::Operation;
-use taipan_lltype::{
-    FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst,
-};
+use taipan_lltype::{FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, TypeKind, VoidConst};
 
 use super::types::signature;
 use super::{Bad, Emitter, PTR};
 
 impl Emitter<'_, '_> {
-    pub(super) fn call_op(
+    /// `jit_conditional_call`
+    pub(super) fn conditional_call(
         &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
+        condition: &LLOperand,
+        callee: &LLOperand,
+        args: &[LLOperand],
     ) -> Result<Option<Value>, Bad> {
-        match p {
-            PlainOp::DirectCall | PlainOp::IndirectCall => {
-                let f = self.arg(op, 0)?;
-                self.call(f, &op.args[1..])
-            }
-            PlainOp::JitConditionalCall => {
-                let condition = self.arg_value(op, 0)?;
-                let (call, next) = (self.cold_block(), self.b.create_block());
-                self.b.ins().brif(condition, call, &[], next, &[]);
-                self.b.switch_to_block(call);
-                let f = self.arg(op, 1)?;
-                self.call(f, &op.args[2..])?;
-                self.b.ins().jump(next, &[]);
-                self.b.switch_to_block(next);
-                Ok(None)
-            }
-            _ => {
-                // The value unless it is zero or null, else what the function returns.
-                let value = self.arg_value(op, 0)?;
-                let ty = self.b.func.dfg.value_type(value);
-                let (call, next) = (self.cold_block(), self.b.create_block());
-                let result = self.b.append_block_param(next, ty);
-                let zero = self.zero(ty);
-                let is_zero = self.b.ins().icmp(IntCC::Equal, value, zero);
-                self.b.ins().brif(is_zero, call, &[], next, &[value.into()]);
-                self.b.switch_to_block(call);
-                let f = self.arg(op, 1)?;
-                let called = self.call(f, &op.args[2..])?;
-                self.jump(next, &[called.unwrap_or(value)]);
-                self.b.switch_to_block(next);
-                Ok(Some(result))
-            }
-        }
+        let condition = self.value(condition)?;
+        let (call, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(condition, call, &[], next, &[]);
+        self.b.switch_to_block(call);
+        self.call(callee, args)?;
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(None)
     }
 
-    fn call(&mut self, f: &LLOperand, args: &[LLOperand]) -> Result<Option<Value>, Bad> {
+    /// `jit_conditional_call_value`: the value unless it is zero or null, else what the function
+    /// returns.
+    pub(super) fn conditional_call_value(
+        &mut self,
+        value: &LLOperand,
+        callee: &LLOperand,
+        args: &[LLOperand],
+    ) -> Result<Value, Bad> {
+        let value = self.value(value)?;
+        let ty = self.b.func.dfg.value_type(value);
+        let (call, next) = (self.cold_block(), self.b.create_block());
+        let result = self.b.append_block_param(next, ty);
+        let zero = self.zero(ty);
+        let is_zero = self.b.ins().icmp(IntCC::Equal, value, zero);
+        self.b.ins().brif(is_zero, call, &[], next, &[value.into()]);
+        self.b.switch_to_block(call);
+        let called = self.call(callee, args)?;
+        self.jump(next, &[called.unwrap_or(value)]);
+        self.b.switch_to_block(next);
+        Ok(result)
+    }
+
+    pub(super) fn call(&mut self, f: &LLOperand, args: &[LLOperand]) -> Result<Option<Value>, Bad> {
         if let LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f))) = f {
             if releases_gil(f, args) {
                 return self.call_without_lock(f, args);
@@ -162,10 +158,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The arguments that are passed; the list of targets at the end of an indirect
-    /// call is not one.
+    /// The arguments that are passed.
     fn call_args(&mut self, ft: &FuncType, args: &[LLOperand]) -> Result<Vec<Value>, Bad> {
-        if args.len() < ft.args.len() {
+        if args.len() != ft.args.len() {
             return Err(format!(
                 "{} arguments instead of {}",
                 args.len(),

@@ -3,17 +3,15 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value};
-use taipan_graph::Operation;
-use taipan_lltype::{LLType, LowLevel, STR, TypeKind};
+use taipan_lltype::{LLOperand, LLType, STR, TypeKind};
 
 use super::types::{clif_type, is_signed};
 use super::{Bad, Emitter};
 
 impl Emitter<'_, '_> {
-    pub(super) fn convert(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let from = self.ty(self.arg(op, 0)?);
-        let to = *self.graph.ty(op.result);
-        let v = self.arg_value(op, 0)?;
+    pub(super) fn convert(&mut self, value: &LLOperand, to: LLType) -> Result<Value, Bad> {
+        let from = self.ty(value);
+        let v = self.value(value)?;
         self.converted(v, from, to)
     }
 
@@ -101,9 +99,9 @@ impl Emitter<'_, '_> {
     }
 
     /// Between a float and the integer with the same bits.
-    pub(super) fn bits(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let v = self.arg_value(op, 0)?;
-        let to = clif_type(*self.graph.ty(op.result)).unwrap_or(I64);
+    pub(super) fn bits(&mut self, value: &LLOperand, to: LLType) -> Result<Value, Bad> {
+        let v = self.value(value)?;
+        let to = clif_type(to).unwrap_or(I64);
         Ok(self.b.ins().bitcast(to, MemFlagsData::new(), v))
     }
 

@@ -1,16 +1,17 @@
 //! Exceptions: the pair of class and instance in the state shared with the runtime,
 //! and the ring of traceback entries.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
-use taipan_codegen::abi::{mark, state};
+use taipan_codegen::abi::state;
 use taipan_graph::VarId;
-use taipan_lltype::{LLOperand, PlainOp};
+use taipan_lltype::LLOperand;
 
 use super::types::clif_type;
 use super::{Bad, Emitter, PTR};
 
 impl Emitter<'_, '_> {
-    fn set_exception(&mut self, etype: Value, evalue: Value) {
+    pub(super) fn set_exception(&mut self, etype: Value, evalue: Value) {
         self.store_state(state::EXC_TYPE, etype);
         self.store_state(state::EXC_VALUE, evalue);
     }
@@ -27,60 +28,20 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn exception_op(
-        &mut self,
-        op: PlainOp,
-        args: &[LLOperand],
-        at: u32,
-    ) -> Result<Option<Value>, Bad> {
-        use PlainOp::*;
-        match op {
-            ExcOccurred => {
-                let etype = self.load_state(state::EXC_TYPE);
-                let zero = self.int(PTR, 0);
-                let ne = cranelift_codegen::ir::condcodes::IntCC::NotEqual;
-                return Ok(Some(self.b.ins().icmp(ne, etype, zero)));
-            }
-            ExcType => return Ok(Some(self.load_state(state::EXC_TYPE))),
-            ExcValue => return Ok(Some(self.load_state(state::EXC_VALUE))),
-            ExcSet => {
-                let (etype, evalue) = (self.value(&args[0])?, self.value(&args[1])?);
-                self.set_exception(etype, evalue);
-            }
-            ExcClear => {
-                let zero = self.int(PTR, 0);
-                self.set_exception(zero, zero);
-            }
-            DebugStartTraceback | DebugCatchException | DebugReraiseTraceback => {
-                let etype = match args.first() {
-                    Some(a) => self.value(a)?,
-                    None => self.load_state(state::EXC_TYPE),
-                };
-                match op {
-                    DebugStartTraceback => {
-                        self.traceback_mark(mark::RAISED, etype);
-                        // The function that raises is the innermost line.
-                        self.traceback_location(at, etype);
-                    }
-                    DebugCatchException => self.traceback_mark(mark::CAUGHT, etype),
-                    _ => self.traceback_mark(mark::RERAISED, etype),
-                }
-            }
-            _ => {
-                let etype = self.load_state(state::EXC_TYPE);
-                self.traceback_location(at, etype);
-            }
-        }
-        Ok(None)
+    /// Whether there is a current exception.
+    pub(super) fn exc_occurred(&mut self) -> Value {
+        let etype = self.load_state(state::EXC_TYPE);
+        let zero = self.int(PTR, 0);
+        self.b.ins().icmp(IntCC::NotEqual, etype, zero)
     }
 
-    fn traceback_location(&mut self, at: u32, etype: Value) {
+    pub(super) fn traceback_location(&mut self, at: u32, etype: Value) {
         let symbol = self.symbols.location(at);
         let location = self.address_of(&symbol);
         self.traceback_entry(location, etype);
     }
 
-    fn traceback_mark(&mut self, mark: i64, etype: Value) {
+    pub(super) fn traceback_mark(&mut self, mark: i64, etype: Value) {
         let mark = self.int(PTR, mark);
         self.traceback_entry(mark, etype);
     }

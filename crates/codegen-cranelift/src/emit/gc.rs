@@ -4,8 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value};
 use taipan_codegen::abi::{self, state};
-use taipan_graph::Operation;
-use taipan_lltype::{LLConst, LLOperand, LowLevel, PlainOp, VarLayout};
+use taipan_lltype::{LLConst, LLOperand, VarLayout};
 
 use super::{Bad, Emitter, PTR};
 
@@ -14,102 +13,56 @@ use super::{Bad, Emitter, PTR};
 const LINKAGE: i64 = 16;
 
 impl Emitter<'_, '_> {
-    pub(super) fn gc_op(
+    /// `gc_save_root(slot, root)`
+    pub(super) fn save_root(
         &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
+        slot: &LLOperand,
+        root: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
-        use PlainOp::*;
-        match p {
-            GcEnterRootsFrame => self.enter_roots(op)?,
-            GcLeaveRootsFrame => {
-                let (base, _) = self.roots_base()?;
-                self.store_state(state::ROOT_STACK_TOP, base);
-            }
-            GcSaveRoot => {
-                let offset = self.root_offset(op)?;
-                let (base, _) = self.roots_base()?;
-                let v = self.arg_value(op, 1)?;
-                let flags = self.root_flags();
-                self.b.ins().store(flags, v, base, offset);
-            }
-            GcRestoreRoot => {
-                let offset = self.root_offset(op)?;
-                let (base, _) = self.roots_base()?;
-                let flags = self.root_flags();
-                return Ok(Some(self.b.ins().load(PTR, flags, base, offset)));
-            }
-            GcWritebarrier => {
-                let obj = self.arg_value(op, 0)?;
-                let index = match op.args.get(1) {
-                    Some(i) => Some(self.value(i)?),
-                    None => None,
-                };
-                self.write_barrier(obj, index);
-            }
-            GcWritebarrierBeforeCopy => {
-                let dest = self.arg_value(op, 1)?;
-                self.write_barrier(dest, None);
-                return Ok(Some(self.int(I8, 1)));
-            }
-            GcCopyArray => self.copy_array(op)?,
-            GcCollect => {
-                self.call_runtime("rpy_gc_collect", &[], None);
-            }
-            GcCollectMinor => {
-                self.call_runtime("rpy_gc_collect_minor", &[], None);
-            }
-            GcFqRegister => {
-                let args = [self.arg_value(op, 0)?, self.arg_value(op, 1)?];
-                self.call_runtime("rpy_gc_fq_register", &args, None);
-            }
-            GcFqNextDead => {
-                let trigger = self.arg_value(op, 0)?;
-                return Ok(self.call_runtime("rpy_gc_fq_next_dead", &[trigger], Some(PTR)));
-            }
-            GcId => {
-                let obj = self.arg_value(op, 0)?;
-                return Ok(self.call_runtime("rpy_gc_id", &[obj], Some(I64)));
-            }
-            GcIdentityhash => {
-                let obj = self.arg_value(op, 0)?;
-                return Ok(Some(self.identity_hash(obj)));
-            }
-            GcCanMove => {
-                let obj = self.arg_value(op, 0)?;
-                return Ok(self.call_runtime("rpy_gc_can_move", &[obj], Some(I8)));
-            }
-            WeakrefCreate => {
-                let obj = self.arg_value(op, 0)?;
-                return Ok(self.call_runtime("rpy_gc_weakref_create", &[obj], Some(PTR)));
-            }
-            WeakrefDeref => {
-                // The weak reference is the last operand; a type may come before it.
-                let weakref = self.value(op.args.last().ok_or("too few operands")?)?;
-                let flags = self.heap_flags();
-                return Ok(Some(self.b.ins().load(PTR, flags, weakref, 8)));
-            }
-            ShrinkArray => {
-                let (array, length) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
-                let l = self.pointee(self.arg(op, 0)?)?;
-                let l = self.layout(l);
-                if let Some(VarLayout {
-                    length: Some(at), ..
-                }) = l.var
-                {
-                    let flags = self.heap_flags();
-                    self.b.ins().store(flags, length, array, at as i32);
-                }
-                return Ok(Some(self.int(I8, 1)));
-            }
-            // Allocation clears all pointers.
-            _ => {}
-        }
+        let offset = self.root_offset(slot)?;
+        let (base, _) = self.roots_base()?;
+        let v = self.value(root)?;
+        let flags = self.root_flags();
+        self.b.ins().store(flags, v, base, offset);
         Ok(None)
     }
 
+    /// `gc_restore_root(slot)`
+    pub(super) fn restore_root(&mut self, slot: &LLOperand) -> Result<Value, Bad> {
+        let offset = self.root_offset(slot)?;
+        let (base, _) = self.roots_base()?;
+        let flags = self.root_flags();
+        Ok(self.b.ins().load(PTR, flags, base, offset))
+    }
+
+    /// `gc_leave_roots_frame`
+    pub(super) fn leave_roots(&mut self) -> Result<Option<Value>, Bad> {
+        let (base, _) = self.roots_base()?;
+        self.store_state(state::ROOT_STACK_TOP, base);
+        Ok(None)
+    }
+
+    /// `shrink_array(array, length)`
+    pub(super) fn shrink_array(
+        &mut self,
+        array: &LLOperand,
+        length: &LLOperand,
+    ) -> Result<Value, Bad> {
+        let ty = self.pointee(array)?;
+        let (array, length) = (self.value(array)?, self.value(length)?);
+        let l = self.layout(ty);
+        if let Some(VarLayout {
+            length: Some(at), ..
+        }) = l.var
+        {
+            let flags = self.heap_flags();
+            self.b.ins().store(flags, length, array, at as i32);
+        }
+        Ok(self.int(I8, 1))
+    }
+
     /// The barrier before a store into the object, or into one item of an array.
-    fn write_barrier(&mut self, obj: Value, index: Option<Value>) {
+    pub(super) fn write_barrier(&mut self, obj: Value, index: Option<Value>) {
         let flags = self.heap_flags();
         let header = self.b.ins().load(I8, flags, obj, 0);
         let track = self.int(I8, abi::TRACK);
@@ -127,7 +80,7 @@ impl Emitter<'_, '_> {
 
     /// The identity hash of an object. That of a small old one, which most keys of dicts
     /// are, is made of its address (`rpy_gc_identityhash` of the runtime).
-    fn identity_hash(&mut self, obj: Value) -> Value {
+    pub(super) fn identity_hash(&mut self, obj: Value) -> Value {
         let (there, old, other, done) = (
             self.b.create_block(),
             self.b.create_block(),
@@ -156,15 +109,16 @@ impl Emitter<'_, '_> {
     }
 
     /// `gc_copy_array(source, dest, source_start, dest_start, length)`
-    fn copy_array(&mut self, op: &Operation<LowLevel>) -> Result<(), Bad> {
-        let ty = self.pointee(self.arg(op, 0)?)?;
+    pub(super) fn copy_array(&mut self, operands: [&LLOperand; 5]) -> Result<Option<Value>, Bad> {
+        let [array, ..] = operands;
+        let ty = self.pointee(array)?;
         let l = self.layout(ty);
         let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
-        let mut values = [None; 5];
-        for (i, v) in values.iter_mut().enumerate() {
-            *v = Some(self.arg_value(op, i)?);
+        let mut values = Vec::with_capacity(operands.len());
+        for o in operands {
+            values.push(self.value(o)?);
         }
-        let [Some(source), Some(dest), Some(from), Some(to), Some(n)] = values else {
+        let [source, dest, from, to, n] = values[..] else {
             return Err("needs five operands".into());
         };
         if ty.is_gc_container() && !var.item_gc_pointers.is_empty() {
@@ -179,20 +133,13 @@ impl Emitter<'_, '_> {
         let (from, to) = (item(source, from), item(dest, to));
         let bytes = self.b.ins().imul_imm_s(n, size);
         self.call_runtime("memmove", &[to, from, bytes], Some(PTR));
-        Ok(())
-    }
-
-    fn constant_operand(&self, op: &Operation<LowLevel>) -> Result<i64, Bad> {
-        match self.arg(op, 0)? {
-            LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
-            _ => Err("needs a constant".into()),
-        }
+        Ok(None)
     }
 
     /// Takes slots of the shadow stack. The transform fills all of them before the
     /// collector looks.
-    fn enter_roots(&mut self, op: &Operation<LowLevel>) -> Result<(), Bad> {
-        let slots = self.constant_operand(op)?;
+    pub(super) fn enter_roots(&mut self, slots: &LLOperand) -> Result<Option<Value>, Bad> {
+        let slots = constant(slots)?;
         self.take_machine_stack(slots);
         let base = self.load_state(state::ROOT_STACK_TOP);
         let variable = match self.roots {
@@ -203,7 +150,7 @@ impl Emitter<'_, '_> {
         self.roots = Some((variable, slots));
         let top = self.b.ins().iadd_imm_s(base, slots * 8);
         self.store_state(state::ROOT_STACK_TOP, top);
-        Ok(())
+        Ok(None)
     }
 
     /// Makes the function's frame on the machine stack no smaller than the one on the shadow
@@ -222,8 +169,8 @@ impl Emitter<'_, '_> {
         Ok((self.b.use_var(variable), slots))
     }
 
-    fn root_offset(&self, op: &Operation<LowLevel>) -> Result<i32, Bad> {
-        let slot = self.constant_operand(op)?;
+    fn root_offset(&self, slot: &LLOperand) -> Result<i32, Bad> {
+        let slot = constant(slot)?;
         match self.roots {
             Some((_, slots)) if (0..slots).contains(&slot) => Ok(slot as i32 * 8),
             _ => Err(format!("slot {slot} is outside the roots frame")),
@@ -235,5 +182,12 @@ impl Emitter<'_, '_> {
         let limit = self.load_state(state::STACK_LIMIT);
         let sp = self.b.ins().get_stack_pointer(PTR);
         self.b.ins().icmp(IntCC::UnsignedLessThan, sp, limit)
+    }
+}
+
+fn constant(o: &LLOperand) -> Result<i64, Bad> {
+    match o {
+        LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
+        _ => Err("needs a constant".into()),
     }
 }

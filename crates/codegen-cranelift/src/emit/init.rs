@@ -8,7 +8,8 @@
 
 use taipan_graph::{BlockId, ExitSwitch, VarId};
 use taipan_lltype::{
-    LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst, field_of, is_conversion,
+    LLConst, LLOp, LLOperand, LLType, NamedOperands, PlainOp, View, VoidConst, field_of,
+    is_conversion,
 };
 
 use super::Emitter;
@@ -59,27 +60,44 @@ impl Emitter<'_, '_> {
         let graph = self.graph;
         for op in &graph.block(block).operations[from..] {
             let mentions = |o: &LLOperand| o.as_var().is_some_and(|v| names.contains(&v));
-            let own = op.args.first().is_some_and(mentions);
-            match op.op {
-                LLOp::Plain(
-                    PlainOp::Setfield
-                    | PlainOp::BareSetfield
-                    | PlainOp::Setarrayitem
-                    | PlainOp::BareSetarrayitem,
-                ) if own => {
-                    if op.args.last().is_some_and(mentions) {
+            match op.view() {
+                View::Setfield {
+                    object,
+                    field: step,
+                    value,
+                }
+                | View::BareSetfield {
+                    object,
+                    field: step,
+                    value,
+                }
+                | View::Setarrayitem {
+                    array: object,
+                    index: step,
+                    value,
+                }
+                | View::BareSetarrayitem {
+                    array: object,
+                    index: step,
+                    value,
+                } if mentions(object) => {
+                    if mentions(value) {
                         return false;
                     }
-                    words.extend(self.stored_word(&op.args));
+                    words.extend(self.stored_word(object, step));
                 }
-                LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr) if own => {
-                    names.push(op.result)
+                View::CastPointer { value } | View::CastOpaquePtr { value } if mentions(value) => {
+                    names.push(op.result);
                 }
-                LLOp::Plain(PlainOp::GcWritebarrier | PlainOp::JitForceQuasiImmutable) if own => {}
+                View::GcWritebarrier { object, .. }
+                | View::JitForceQuasiImmutable { object, .. }
+                    if mentions(object) => {}
                 _ if op.args.iter().any(mentions) => return false,
-                LLOp::Num(..) => {}
-                LLOp::Plain(p) if is_harmless(p) => {}
-                LLOp::Plain(_) => return false,
+                _ => match op.op {
+                    LLOp::Num(..) => {}
+                    LLOp::Plain(p) if is_harmless(p) => {}
+                    LLOp::Plain(_) => return false,
+                },
             }
         }
         true
@@ -87,12 +105,9 @@ impl Emitter<'_, '_> {
 
     /// The offset that a store into a field or an item writes to, if it writes a whole
     /// word at a known place.
-    fn stored_word(&mut self, args: &[LLOperand]) -> Option<u64> {
-        let [object, LLOperand::Const(place), _] = args else {
-            return None;
-        };
+    fn stored_word(&mut self, object: &LLOperand, step: &LLOperand) -> Option<u64> {
         let container: LLType = self.ty(object).pointee()?;
-        let (offset, ty) = match place {
+        let (offset, ty) = match step.as_const()? {
             LLConst::Void(VoidConst::Field(name)) => {
                 let (i, ty) = field_of(container, name, self.program)?;
                 (self.layout(container).fields[i], ty)

@@ -13,8 +13,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use taipan_graph::Operation;
-use taipan_lltype::{FuncType, LLType, LowLevel};
+use taipan_lltype::{FuncType, LLOperand, LLType};
 
 use super::symbols::Symbols;
 use super::types::{clif_type, signature};
@@ -39,10 +38,14 @@ pub(crate) fn unit_signature(
 
 impl Emitter<'_, '_> {
     /// `jit_enter(driver, greens...)`
-    pub(super) fn jit_enter(&mut self, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
-        let driver = self.arg_value(op, 0)?;
-        let mut words = Vec::with_capacity(op.args.len());
-        for a in &op.args[1..] {
+    pub(super) fn jit_enter(
+        &mut self,
+        driver: &LLOperand,
+        greens: &[LLOperand],
+    ) -> Result<Option<Value>, Bad> {
+        let driver = self.value(driver)?;
+        let mut words = Vec::with_capacity(greens.len());
+        for a in greens {
             if let Some(v) = self.maybe(a)? {
                 words.push(self.word_of(v)?);
             }
@@ -72,16 +75,22 @@ impl Emitter<'_, '_> {
     }
 
     /// `jit_exit(cell, values...)`
-    pub(super) fn jit_exit(&mut self, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
-        let mut values = Vec::with_capacity(op.args.len());
-        for a in &op.args {
+    pub(super) fn jit_exit(
+        &mut self,
+        cell: &LLOperand,
+        passed: &[LLOperand],
+        result: LLType,
+    ) -> Result<Option<Value>, Bad> {
+        let cell = self.value(cell)?;
+        let mut values = Vec::with_capacity(passed.len() + 1);
+        values.push(cell);
+        for a in passed {
             values.extend(self.maybe(a)?);
         }
-        let cell = *values.first().ok_or("needs a cell")?;
         let mut sig = Signature::new(CallConv::Tail);
         let types = values.iter().map(|v| self.b.func.dfg.value_type(*v));
         sig.params = types.map(AbiParam::new).collect();
-        let result: Option<Type> = clif_type(*self.graph.ty(op.result));
+        let result: Option<Type> = clif_type(result);
         sig.returns = result.into_iter().map(AbiParam::new).collect();
         let sig = self.b.import_signature(sig);
         let flags = MemFlagsData::new().with_notrap().with_aligned();
@@ -94,8 +103,8 @@ impl Emitter<'_, '_> {
     }
 
     /// `jit_invalidated(word)`
-    pub(super) fn jit_invalidated(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let word = self.arg_value(op, 0)?;
+    pub(super) fn jit_invalidated(&mut self, word: &LLOperand) -> Result<Value, Bad> {
+        let word = self.value(word)?;
         let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
         let word = self.b.ins().load(I64, flags, word, 0);
         let zero = self.int(I64, 0);
@@ -105,15 +114,16 @@ impl Emitter<'_, '_> {
     /// `jit_force_quasi_immutable(pointer, field)`
     pub(super) fn jit_force_quasi_immutable(
         &mut self,
-        op: &Operation<LowLevel>,
+        object: &LLOperand,
+        field: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
-        let field = self.field_address(op)?;
+        let field = self.field_address(object, field)?;
         Ok(self.call_runtime("rpy_jit_field_written", &[field], None))
     }
 
     /// `jit_count(counter)`
-    pub(super) fn jit_count(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let counter = self.arg_value(op, 0)?;
+    pub(super) fn jit_count(&mut self, counter: &LLOperand) -> Result<Value, Bad> {
+        let counter = self.value(counter)?;
         let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
         let before = self.b.ins().load(I64, flags, counter, 0);
         let after = self.b.ins().iadd_imm_s(before, -1);

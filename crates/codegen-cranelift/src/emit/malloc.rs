@@ -7,8 +7,8 @@ use taipan_codegen::SymbolRef;
 use taipan_codegen::abi::{LARGE_OBJECT, state};
 use taipan_graph::{Operation, VarId};
 use taipan_lltype::{
-    LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE, VarLayout, VoidConst,
-    has_destructor, round_up,
+    ConstantOperand, LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE,
+    VarLayout, VoidConst, has_destructor, round_up,
 };
 
 use super::{Bad, Emitter, PTR};
@@ -19,62 +19,32 @@ const MAX_INLINE_CLEAR: u64 = 128;
 const MAX_SHORT_ARRAY: u64 = 128;
 
 impl Emitter<'_, '_> {
-    pub(super) fn allocation(
+    /// `malloc` and its like, of an object with so many items.
+    pub(super) fn malloc(
         &mut self,
-        p: PlainOp,
+        ty: &LLOperand,
+        flavor: &LLOperand,
+        length: Option<&LLOperand>,
         op: &Operation<LowLevel>,
-    ) -> Result<Option<Value>, Bad> {
-        match p {
-            PlainOp::RawMalloc => {
-                let size = self.arg_value(op, 0)?;
-                let zero = match op.args.get(1) {
-                    Some(LLOperand::Const(LLConst::Bool(zero))) => *zero,
-                    Some(LLOperand::Const(LLConst::Int(_, zero))) => zero.get() != 0,
-                    _ => false,
-                };
-                Ok(self.raw_malloc(size, zero))
-            }
-            PlainOp::RawFree | PlainOp::Free => {
-                let address = self.arg_value(op, 0)?;
-                match self.checked {
-                    true => self.checked_free(address),
-                    false => {
-                        self.call_runtime("free", &[address], None);
-                    }
-                }
-                Ok(None)
-            }
-            PlainOp::RawMallocUsage => Ok(Some(self.arg_value(op, 0)?)),
-            _ => {
-                let LLOperand::Const(LLConst::Void(VoidConst::Type(ty))) = self.arg(op, 0)? else {
-                    return Err("of what is no constant type".into());
-                };
-                let (gc, zero) = match op.args.get(1) {
-                    Some(LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc, zero }))) => {
-                        (*gc, *zero)
-                    }
-                    _ => (ty.is_gc_container(), false),
-                };
-                let length = match p {
-                    PlainOp::MallocVarsize | PlainOp::GcMallocFilled => {
-                        Some(self.arg_value(op, 2)?)
-                    }
-                    _ => None,
-                };
-                let l = self.layout(*ty);
-                if p == PlainOp::GcMallocNursery {
-                    return self.malloc_nursery(*ty, &l, op.result).map(Some);
-                }
-                match (gc, length) {
-                    (true, None) => Ok(Some(self.malloc_fixed(*ty, &l, op))),
-                    (true, Some(n)) => self.malloc_varsize(*ty, &l, n, zero, op).map(Some),
-                    (false, n) => self.malloc_raw(&l, n, zero).map(Some),
-                }
-            }
+    ) -> Result<Value, Bad> {
+        let ty = ty.as_type().ok_or("of what is no constant type")?;
+        let (gc, zero) = match flavor {
+            LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc, zero })) => (*gc, *zero),
+            _ => (ty.is_gc_container(), false),
+        };
+        let count = match length {
+            Some(length) => Some((self.value(length)?, length)),
+            None => None,
+        };
+        let l = self.layout(ty);
+        match (gc, count) {
+            (true, None) => Ok(self.malloc_fixed(ty, &l, op)),
+            (true, Some(n)) => self.malloc_varsize(ty, &l, n, zero, op),
+            (false, n) => self.malloc_raw(&l, n.map(|(n, _)| n), zero),
         }
     }
 
-    fn raw_malloc(&mut self, size: Value, zero: bool) -> Option<Value> {
+    pub(super) fn raw_malloc(&mut self, size: Value, zero: bool) -> Option<Value> {
         if zero {
             let one = self.int(I64, 1);
             return self.call_runtime("calloc", &[one, size], Some(PTR));
@@ -137,7 +107,9 @@ impl Emitter<'_, '_> {
 
     /// An object of fixed size that ends its block: the second exit is for when the
     /// nursery is full.
-    fn malloc_nursery(&mut self, ty: LLType, l: &Layout, object: VarId) -> Result<Value, Bad> {
+    pub(super) fn malloc_nursery(&mut self, ty: &LLOperand, object: VarId) -> Result<Value, Bad> {
+        let ty = ty.as_type().ok_or("of what is no constant type")?;
+        let l = self.layout(ty);
         let size = round_up(l.size, 8);
         if size > MAX_INLINE_CLEAR {
             return Err(format!("{ty} is too big"));
@@ -182,15 +154,14 @@ impl Emitter<'_, '_> {
         &mut self,
         ty: LLType,
         l: &Layout,
-        n: Value,
+        (n, length): (Value, &LLOperand),
         zero: bool,
         op: &Operation<LowLevel>,
     ) -> Result<Value, Bad> {
         let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let is_string = ty == *STR || ty == *UNICODE;
-        if let (Some(LLOperand::Const(LLConst::Int(_, n_const))), Some(length_at)) =
-            (op.args.get(2), var.length)
+        if let (LLOperand::Const(LLConst::Int(_, n_const)), Some(length_at)) = (length, var.length)
             && let Some(size) = u64::try_from(n_const.get())
                 .ok()
                 .and_then(|n| l.size_of_varsized(n))

@@ -1,11 +1,8 @@
 //! Fields, items, and raw memory.
 
-use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use taipan_graph::Operation;
-use taipan_lltype::{
-    LLConst, LLOperand, LLType, LowLevel, PlainOp, TypeKind, VoidConst, field_of, round_up,
-};
+use taipan_lltype::{LLConst, LLOperand, LLType, TypeKind, View, VoidConst, field_of, round_up};
 
 use super::types::clif_type;
 use super::{Bad, Emitter, PTR};
@@ -35,86 +32,109 @@ impl Emitter<'_, '_> {
             .ok_or_else(|| format!("a {ty} where a pointer is needed"))
     }
 
-    /// Reads and writes of fields and items, and addresses of parts of objects.
-    pub(super) fn access(
-        &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
-    ) -> Result<Option<Value>, Bad> {
-        use PlainOp::*;
-        let container = self.arg(op, 0)?;
-        let mut place = Place {
-            address: self.value(container)?,
+    /// The object that a pointer is to.
+    fn object(&mut self, pointer: &LLOperand) -> Result<Place, Bad> {
+        Ok(Place {
+            address: self.value(pointer)?,
             offset: 0,
-            ty: self.pointee(container)?,
-        };
-        let stored = match p {
-            Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-            | BareSetinteriorfield => op.args.last(),
-            _ => None,
-        };
-        match p {
-            DirectArrayitems => {
-                place.offset = self.items(place.ty)?.start;
-                return Ok(Some(self.address_at(&place)));
-            }
-            DirectPtradd => {
-                let step = self.items(place.ty)?.step;
-                let index = self.arg_value(op, 1)?;
-                let distance = self.scaled(index, step);
-                return Ok(Some(self.b.ins().iadd(place.address, distance)));
-            }
-            _ => {}
-        }
+            ty: self.pointee(pointer)?,
+        })
+    }
+
+    /// The place in an object where fields and items lead to.
+    fn place(&mut self, pointer: &LLOperand, path: &[LLOperand]) -> Result<Place, Bad> {
+        let mut place = self.object(pointer)?;
         if self.checked {
-            let pointer = self.ty(container);
+            let pointer = self.ty(pointer);
             self.check_raw(pointer, place.address);
         }
-        let steps = &op.args[1..op.args.len() - usize::from(stored.is_some())];
-        for step in steps {
+        for step in path {
             self.step(&mut place, step)?;
         }
-        if matches!(p, Getarraysize | Getinteriorarraysize) {
-            return self.array_size(&place).map(Some);
-        }
-        if let Some(v) = stored {
-            if let Some(v) = self.maybe(v)? {
-                let flags = self.heap_flags();
-                self.b
-                    .ins()
-                    .store(flags, v, place.address, place.offset as i32);
-            }
-            return Ok(None);
-        }
+        Ok(place)
+    }
+
+    /// `getfield` and its like.
+    pub(super) fn load(&mut self, view: &View<'_, LLOperand>) -> Result<Option<Value>, Bad> {
+        let access = view.access().ok_or("no load")?;
+        let place = self.place(access.object, access.path)?;
         if place.ty.is_void() {
             return Ok(None);
         }
-        let is_load = matches!(p, Getfield | Getarrayitem | Getinteriorfield);
         match clif_type(place.ty) {
-            Some(ty) if is_load => {
+            Some(ty) => {
                 let mut flags = self.heap_flags();
                 // Vtables are written by nobody, and their fields are read often.
-                if self.is_vtable(self.pointee(container)?) {
+                if self.is_vtable(self.pointee(access.object)?) {
                     flags = flags.with_readonly().with_can_move();
                 }
                 let at = place.offset as i32;
                 Ok(Some(self.b.ins().load(ty, flags, place.address, at)))
             }
-            _ => Ok(Some(self.address_at(&place))),
+            // An object inside of another one.
+            None => Ok(Some(self.address_at(&place))),
         }
     }
 
-    /// The address of the field or item that the operands after the pointer lead to.
-    pub(super) fn field_address(&mut self, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let container = self.arg(op, 0)?;
-        let mut place = Place {
-            address: self.value(container)?,
-            offset: 0,
-            ty: self.pointee(container)?,
-        };
-        for step in &op.args[1..] {
-            self.step(&mut place, step)?;
+    /// `setfield` and its like.
+    pub(super) fn store(&mut self, view: &View<'_, LLOperand>) -> Result<Option<Value>, Bad> {
+        let access = view.access().ok_or("no store")?;
+        let place = self.place(access.object, access.path)?;
+        if let Some(v) = self.maybe(access.stored.ok_or("no value")?)? {
+            let flags = self.heap_flags();
+            let at = place.offset as i32;
+            self.b.ins().store(flags, v, place.address, at);
         }
+        Ok(None)
+    }
+
+    /// The length of the array in an object.
+    pub(super) fn length(&mut self, pointer: &LLOperand, path: &[LLOperand]) -> Result<Value, Bad> {
+        let place = self.place(pointer, path)?;
+        self.array_size(&place)
+    }
+
+    /// `getsubstruct` and its like.
+    pub(super) fn part_address(
+        &mut self,
+        pointer: &LLOperand,
+        step: &LLOperand,
+    ) -> Result<Option<Value>, Bad> {
+        let place = self.place(pointer, std::slice::from_ref(step))?;
+        match place.ty.is_void() {
+            true => Ok(None),
+            false => Ok(Some(self.address_at(&place))),
+        }
+    }
+
+    /// `direct_arrayitems`
+    pub(super) fn items_address(&mut self, array: &LLOperand) -> Result<Value, Bad> {
+        let mut place = self.object(array)?;
+        place.offset = self.items(place.ty)?.start;
+        Ok(self.address_at(&place))
+    }
+
+    /// `direct_ptradd`
+    pub(super) fn item_address(
+        &mut self,
+        items: &LLOperand,
+        count: &LLOperand,
+    ) -> Result<Value, Bad> {
+        let place = self.object(items)?;
+        let step = self.items(place.ty)?.step;
+        let index = self.value(count)?;
+        let distance = self.scaled(index, step);
+        Ok(self.b.ins().iadd(place.address, distance))
+    }
+
+    /// The address of a field.
+    pub(super) fn field_address(
+        &mut self,
+        object: &LLOperand,
+        field: &LLOperand,
+    ) -> Result<Value, Bad> {
+        let mut place = self.object(object)?;
+        self.step(&mut place, field)?;
         Ok(self.address_at(&place))
     }
 
@@ -209,71 +229,72 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// `raw_*`, `gc_load_indexed`, `gc_store_indexed`.
-    pub(super) fn raw_memory(
-        &mut self,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
-    ) -> Result<Option<Value>, Bad> {
-        use PlainOp::*;
-        let a = self.arg_value(op, 0)?;
-        let b = self.arg_value(op, 1)?;
+    /// A value at an address.
+    pub(super) fn load_raw(&mut self, at: Value, ty: LLType) -> Result<Value, Bad> {
+        let ty = clif_type(ty).ok_or_else(|| format!("a load of {ty}"))?;
         let flags = self.heap_flags();
-        match p {
-            RawLoad | GcLoadIndexed => {
-                let at = match p {
-                    RawLoad => self.b.ins().iadd(a, b),
-                    _ => self.indexed(op, a, b, 2)?,
-                };
-                let ty = *self.graph.ty(op.result);
-                let ty = clif_type(ty).ok_or_else(|| format!("a load of {ty}"))?;
-                Ok(Some(self.b.ins().load(ty, flags, at, 0)))
-            }
-            RawStore | GcStoreIndexed => {
-                let v = self.arg_value(op, 2)?;
-                let at = match p {
-                    RawStore => self.b.ins().iadd(a, b),
-                    _ => self.indexed(op, a, b, 3)?,
-                };
-                self.b.ins().store(flags, v, at, 0);
-                Ok(None)
-            }
-            RawMemclear => {
-                let zero = self.int(cranelift_codegen::ir::types::I32, 0);
-                self.call_runtime("memset", &[a, zero, b], Some(PTR));
-                Ok(None)
-            }
-            RawMemset => {
-                let size = self.arg_value(op, 2)?;
-                let byte_type = self.b.func.dfg.value_type(b);
-                let i32_type = cranelift_codegen::ir::types::I32;
-                let byte = match byte_type.bits().cmp(&32) {
-                    std::cmp::Ordering::Less => self.b.ins().uextend(i32_type, b),
-                    std::cmp::Ordering::Equal => b,
-                    std::cmp::Ordering::Greater => self.b.ins().ireduce(i32_type, b),
-                };
-                self.call_runtime("memset", &[a, byte, size], Some(PTR));
-                Ok(None)
-            }
-            _ => {
-                // From the first address to the second.
-                let size = self.arg_value(op, 2)?;
-                let name = if p == RawMemcopy { "memcpy" } else { "memmove" };
-                self.call_runtime(name, &[b, a, size], Some(PTR));
-                Ok(None)
-            }
-        }
+        Ok(self.b.ins().load(ty, flags, at, 0))
     }
 
-    /// `base + index * scale + offset`, the last two from operand `from` on.
-    fn indexed(
+    pub(super) fn store_raw(&mut self, at: Value, v: Value) -> Option<Value> {
+        let flags = self.heap_flags();
+        self.b.ins().store(flags, v, at, 0);
+        None
+    }
+
+    /// `raw_memclear`
+    pub(super) fn clear_raw(
         &mut self,
-        op: &Operation<LowLevel>,
+        address: &LLOperand,
+        size: &LLOperand,
+    ) -> Result<Option<Value>, Bad> {
+        let (address, size) = (self.value(address)?, self.value(size)?);
+        let zero = self.int(I32, 0);
+        self.call_runtime("memset", &[address, zero, size], Some(PTR));
+        Ok(None)
+    }
+
+    /// `raw_memset`
+    pub(super) fn fill_raw(
+        &mut self,
+        address: &LLOperand,
+        byte: &LLOperand,
+        size: &LLOperand,
+    ) -> Result<Option<Value>, Bad> {
+        let (address, byte) = (self.value(address)?, self.value(byte)?);
+        let size = self.value(size)?;
+        let byte = match self.b.func.dfg.value_type(byte).bits().cmp(&32) {
+            std::cmp::Ordering::Less => self.b.ins().uextend(I32, byte),
+            std::cmp::Ordering::Equal => byte,
+            std::cmp::Ordering::Greater => self.b.ins().ireduce(I32, byte),
+        };
+        self.call_runtime("memset", &[address, byte, size], Some(PTR));
+        Ok(None)
+    }
+
+    /// `raw_memcopy` and `raw_memmove`, by a function of C.
+    pub(super) fn copy_raw(
+        &mut self,
+        name: &str,
+        source: &LLOperand,
+        dest: &LLOperand,
+        size: &LLOperand,
+    ) -> Result<Option<Value>, Bad> {
+        let (source, dest) = (self.value(source)?, self.value(dest)?);
+        let size = self.value(size)?;
+        self.call_runtime(name, &[dest, source, size], Some(PTR));
+        Ok(None)
+    }
+
+    /// `base + index * scale + offset`
+    pub(super) fn indexed(
+        &mut self,
         base: Value,
         index: Value,
-        from: usize,
+        scale: &LLOperand,
+        offset: &LLOperand,
     ) -> Result<Value, Bad> {
-        let (scale, offset) = (self.arg_value(op, from)?, self.arg_value(op, from + 1)?);
+        let (scale, offset) = (self.value(scale)?, self.value(offset)?);
         let distance = self.b.ins().imul(index, scale);
         let at = self.b.ins().iadd(base, distance);
         Ok(self.b.ins().iadd(at, offset))

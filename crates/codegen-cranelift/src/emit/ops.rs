@@ -1,10 +1,11 @@
 //! Operations, one by one: which part of the emitter each belongs to.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F32, F64, I64, I128};
+use cranelift_codegen::ir::types::{F32, F64, I8, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
+use taipan_codegen::abi::{mark, state};
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{LLOp, LLOperand, LowLevel, PlainOp, TIMESTAMP_UNIT, checked_in, conversion};
+use taipan_lltype::{LLConst, LLOperand, LowLevel, TIMESTAMP_UNIT, View, checked_in};
 
 use super::{Bad, Emitter, PTR};
 
@@ -17,9 +18,9 @@ impl Emitter<'_, '_> {
             if self.placed {
                 self.b.set_srcloc(SourceLoc::new(op.at));
             }
-            let value = match op.op {
-                LLOp::Num(family, num) => self.num(family, num, op).map(Some),
-                LLOp::Plain(p) => self.plain(p, op),
+            let value = match View::of(op.op, &op.args) {
+                Some(view) => self.operation(view, op),
+                None => Err("another number of operands is needed".into()),
             }
             .map_err(|e| format!("{}: {e}", op.op))?;
             match value {
@@ -39,20 +40,6 @@ impl Emitter<'_, '_> {
         Err(format!("{} has no value of type {ty}", op.op))
     }
 
-    pub(super) fn arg<'o>(
-        &self,
-        op: &'o Operation<LowLevel>,
-        i: usize,
-    ) -> Result<&'o LLOperand, Bad> {
-        op.args.get(i).ok_or_else(|| "too few operands".into())
-    }
-
-    /// The value of an operand that is not Void.
-    pub(super) fn arg_value(&mut self, op: &Operation<LowLevel>, i: usize) -> Result<Value, Bad> {
-        let a = self.arg(op, i)?;
-        self.value(a)
-    }
-
     pub(super) fn zero(&mut self, ty: Type) -> Value {
         match ty {
             F64 => self.b.ins().f64const(0.0),
@@ -65,152 +52,408 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn plain(&mut self, p: PlainOp, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
-        use PlainOp::*;
-        let value = match p {
-            DirectCall | IndirectCall | JitConditionalCall | JitConditionalCallValue => {
-                return self.call_op(p, op);
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: an arm per operation, with few lines each"
+    )]
+    fn operation(
+        &mut self,
+        view: View<'_, LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<Value>, Bad> {
+        let to = *self.graph.ty(op.result);
+        let value = match view {
+            View::Unary { family, op, value } => self.num(family, op, value, None, to)?,
+            View::Binary {
+                family,
+                op,
+                left,
+                right,
+            } => self.num(family, op, left, Some(right), to)?,
+            View::DirectCall { callee, args } | View::IndirectCall { callee, args, .. } => {
+                return self.call(callee, args);
             }
-            BoolNot => {
-                let a = self.arg_value(op, 0)?;
+            View::JitConditionalCall {
+                condition,
+                callee,
+                args,
+            } => return self.conditional_call(condition, callee, args),
+            View::JitConditionalCallValue {
+                value,
+                callee,
+                args,
+            } => self.conditional_call_value(value, callee, args)?,
+            View::BoolNot { value } => {
+                let a = self.value(value)?;
                 self.b.ins().bxor_imm_u(a, 1)
             }
-            IntBetween | IntForceGeZero => self.int_special(p, op)?,
-            UintMulHigh => {
-                let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
+            View::IntBetween { low, value, high } => self.int_between(low, value, high)?,
+            View::IntForceGeZero { value } => {
+                let a = self.value(value)?;
+                let zero = self.int(I64, 0);
+                self.b.ins().smax(a, zero)
+            }
+            View::UintMulHigh { left, right } => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
                 self.b.ins().umulhi(a, b)
             }
-            IntAddOvf | IntAddNonnegOvf | IntSubOvf | IntMulOvf => self.int_ovf(p, op)?,
-            conversion!() | ForceCast => self.convert(op)?,
-            ConvertFloatBytesToLonglong | ConvertLonglongBytesToFloat => self.bits(op)?,
-            SameAs | Likely | Unlikely | Hint | JitForceVirtual | CastPointer | CastOpaquePtr
-            | CastPtrToInt | CastIntToPtr | CastPtrToAdr | CastAdrToPtr | CastAdrToInt
-            | CastIntToAdr => {
-                let a = self.arg(op, 0)?;
-                return self.maybe(a);
+            View::IntAddOvf { left, right } | View::IntAddNonnegOvf { left, right } => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
+                let sum = self.b.ins().sadd_overflow(a, b);
+                self.with_overflow(sum)
             }
-            PtrEq | AdrEq => self.compare(IntCC::Equal, op)?,
-            PtrNe | AdrNe => self.compare(IntCC::NotEqual, op)?,
-            AdrLt => self.compare(IntCC::UnsignedLessThan, op)?,
-            AdrLe => self.compare(IntCC::UnsignedLessThanOrEqual, op)?,
-            AdrGt => self.compare(IntCC::UnsignedGreaterThan, op)?,
-            AdrGe => self.compare(IntCC::UnsignedGreaterThanOrEqual, op)?,
-            PtrNonzero | PtrIszero => {
-                let a = self.arg_value(op, 0)?;
-                let cc = match p {
-                    PtrNonzero => IntCC::NotEqual,
-                    _ => IntCC::Equal,
-                };
-                let zero = self.int(PTR, 0);
-                self.b.ins().icmp(cc, a, zero)
+            View::IntSubOvf { left, right } => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
+                let difference = self.b.ins().ssub_overflow(a, b);
+                self.with_overflow(difference)
             }
-            AdrAdd => {
-                let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
+            View::IntMulOvf { left, right } => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
+                let product = self.b.ins().smul_overflow(a, b);
+                self.with_overflow(product)
+            }
+            View::CastPrimitive { value }
+            | View::CastBoolToInt { value }
+            | View::CastBoolToUint { value }
+            | View::CastBoolToFloat { value }
+            | View::CastCharToInt { value }
+            | View::CastUnicharToInt { value }
+            | View::CastIntToChar { value }
+            | View::CastIntToUnichar { value }
+            | View::CastIntToUint { value }
+            | View::CastIntToFloat { value }
+            | View::CastIntToLonglong { value }
+            | View::CastUintToInt { value }
+            | View::CastUintToFloat { value }
+            | View::CastLonglongToFloat { value }
+            | View::CastUlonglongToFloat { value }
+            | View::CastFloatToInt { value }
+            | View::CastFloatToUint { value }
+            | View::CastFloatToLonglong { value }
+            | View::CastFloatToUlonglong { value }
+            | View::TruncateLonglongToInt { value }
+            | View::ForceCast { value } => self.convert(value, to)?,
+            View::ConvertFloatBytesToLonglong { value }
+            | View::ConvertLonglongBytesToFloat { value } => self.bits(value, to)?,
+            View::SameAs { value }
+            | View::Likely { value }
+            | View::Unlikely { value }
+            | View::Hint { value, .. }
+            | View::JitForceVirtual { value }
+            | View::CastPointer { value }
+            | View::CastOpaquePtr { value }
+            | View::CastPtrToInt { value }
+            | View::CastIntToPtr { value }
+            | View::CastPtrToAdr { value }
+            | View::CastAdrToPtr { value }
+            | View::CastAdrToInt { value }
+            | View::CastIntToAdr { value } => return self.maybe(value),
+            View::PtrEq { left, right } | View::AdrEq { left, right } => {
+                self.compare(IntCC::Equal, left, right)?
+            }
+            View::PtrNe { left, right } | View::AdrNe { left, right } => {
+                self.compare(IntCC::NotEqual, left, right)?
+            }
+            View::AdrLt { left, right } => self.compare(IntCC::UnsignedLessThan, left, right)?,
+            View::AdrLe { left, right } => {
+                self.compare(IntCC::UnsignedLessThanOrEqual, left, right)?
+            }
+            View::AdrGt { left, right } => self.compare(IntCC::UnsignedGreaterThan, left, right)?,
+            View::AdrGe { left, right } => {
+                self.compare(IntCC::UnsignedGreaterThanOrEqual, left, right)?
+            }
+            View::PtrNonzero { value } => self.compare_to_null(IntCC::NotEqual, value)?,
+            View::PtrIszero { value } => self.compare_to_null(IntCC::Equal, value)?,
+            View::AdrAdd { address, offset } => {
+                let (a, b) = (self.value(address)?, self.value(offset)?);
                 self.b.ins().iadd(a, b)
             }
-            AdrSub | AdrDelta => {
-                let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
+            View::AdrSub {
+                address: left,
+                offset: right,
+            }
+            | View::AdrDelta { left, right } => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
                 self.b.ins().isub(a, b)
             }
-            Malloc | MallocVarsize | GcMallocFilled | GcMallocNursery | Free | RawMalloc | RawFree
-            | RawMallocUsage => {
-                return self.allocation(p, op);
+            View::Malloc { ty, flavor, .. } => {
+                return self.malloc(ty, flavor, None, op).map(Some);
             }
-            Getfield | Setfield | BareSetfield | Getsubstruct | DirectFieldptr | Getarrayitem
-            | Setarrayitem | BareSetarrayitem | Getarraysubstruct | Getarraysize
-            | Getinteriorfield | Setinteriorfield | BareSetinteriorfield | Getinteriorarraysize
-            | DirectArrayitems | DirectPtradd => {
-                return self.access(p, op);
+            View::MallocVarsize { ty, flavor, length }
+            | View::GcMallocFilled { ty, flavor, length } => {
+                return self.malloc(ty, flavor, Some(length), op).map(Some);
             }
-            RawLoad | RawStore | GcLoadIndexed | GcStoreIndexed | RawMemclear | RawMemset
-            | RawMemcopy | RawMemmove => return self.raw_memory(p, op),
-            GcCollect
-            | GcCollectMinor
-            | GcFqRegister
-            | GcFqNextDead
-            | GcIdentityhash
-            | GcId
-            | GcCanMove
-            | GcWritebarrier
-            | GcWritebarrierBeforeCopy
-            | GcSaveRoot
-            | GcRestoreRoot
-            | GcEnterRootsFrame
-            | GcLeaveRootsFrame
-            | GcCopyArray
-            | WeakrefCreate
-            | WeakrefDeref
-            | ShrinkArray
-            | ZeroGcPointersInside => return self.gc_op(p, op),
-            StackCheck => self.stack_check(),
-            JitEnter => return self.jit_enter(op),
-            JitExit => return self.jit_exit(op),
-            JitCount => self.jit_count(op)?,
-            JitInvalidated => self.jit_invalidated(op)?,
-            JitForceQuasiImmutable => return self.jit_force_quasi_immutable(op),
-            ExcType
-            | ExcValue
-            | ExcOccurred
-            | ExcSet
-            | ExcClear
-            | DebugStartTraceback
-            | DebugRecordTraceback
-            | DebugCatchException
-            | DebugReraiseTraceback => {
-                return self.exception_op(p, &op.args, op.at);
+            View::GcMallocNursery { ty, .. } => self.malloc_nursery(ty, op.result)?,
+            View::RawMalloc { size, zero } => {
+                let size = self.value(size)?;
+                let zero = match zero {
+                    Some(LLOperand::Const(LLConst::Bool(zero))) => *zero,
+                    Some(LLOperand::Const(LLConst::Int(_, zero))) => zero.get() != 0,
+                    _ => false,
+                };
+                return Ok(self.raw_malloc(size, zero));
             }
-            JitMarker
-            | JitForceVirtualizable
-            | JitRecordExactClass
-            | JitRecordExactValue
-            | JitRecordKnownResult
-            | Keepalive
-            // Nobody records where an exception went.
-            | DebugPrintTraceback => return Ok(None),
-            JitIsVirtual => self.int(cranelift_codegen::ir::types::I8, 0),
-            LlGetTimestampUnit => self.int(I64, TIMESTAMP_UNIT),
-            LlReadTimestamp => return Ok(self.call_runtime("rpy_read_timestamp", &[], Some(I64))),
-            ThreadlocalrefGet | ThreadlocalrefStore => {
-                return Err("thread-local values are not supported by this back end".into());
+            View::RawMallocUsage { size } => self.value(size)?,
+            View::Free {
+                object: address, ..
             }
-            DebugPrint => return self.debug_print(op),
-            DebugAssert => {
-                let condition = self.arg_value(op, 0)?;
-                if self.checked {
-                    self.checked_assertion(condition, op);
-                    return Ok(None);
+            | View::RawFree { address } => {
+                let address = self.value(address)?;
+                match self.checked {
+                    true => self.checked_free(address),
+                    false => {
+                        self.call_runtime("free", &[address], None);
+                    }
                 }
-                if let (Some(_), Some(function)) = (self.addresses, checked_in(op)) {
-                    self.check_in_unit(condition, function);
-                    return Ok(None);
-                }
-                let (failed, next) = (self.cold_block(), self.b.create_block());
-                self.b.ins().brif(condition, next, &[], failed, &[]);
-                self.b.switch_to_block(failed);
-                self.call_runtime("rpy_assert_failed", &[], None);
-                self.b.ins().jump(next, &[]);
-                self.b.switch_to_block(next);
                 return Ok(None);
             }
-            DebugFatalerror => {
-                let message = self.arg_value(op, 0)?;
+            View::Getfield { .. } | View::Getarrayitem { .. } | View::Getinteriorfield { .. } => {
+                return self.load(&view);
+            }
+            View::Setfield { .. }
+            | View::BareSetfield { .. }
+            | View::Setarrayitem { .. }
+            | View::BareSetarrayitem { .. }
+            | View::Setinteriorfield { .. }
+            | View::BareSetinteriorfield { .. } => return self.store(&view),
+            View::Getsubstruct {
+                object,
+                field: step,
+            }
+            | View::DirectFieldptr {
+                object,
+                field: step,
+            }
+            | View::Getarraysubstruct {
+                array: object,
+                index: step,
+            } => return self.part_address(object, step),
+            View::Getarraysize { array } => self.length(array, &[])?,
+            View::Getinteriorarraysize { object, path } => self.length(object, path)?,
+            View::DirectArrayitems { array } => self.items_address(array)?,
+            View::DirectPtradd { items, count } => self.item_address(items, count)?,
+            View::RawLoad { address, offset } => {
+                let (a, b) = (self.value(address)?, self.value(offset)?);
+                let at = self.b.ins().iadd(a, b);
+                self.load_raw(at, to)?
+            }
+            View::GcLoadIndexed {
+                object,
+                index,
+                scale,
+                offset,
+            } => {
+                let (object, index) = (self.value(object)?, self.value(index)?);
+                let at = self.indexed(object, index, scale, offset)?;
+                self.load_raw(at, to)?
+            }
+            View::RawStore {
+                address,
+                offset,
+                value,
+            } => {
+                let (a, b) = (self.value(address)?, self.value(offset)?);
+                let v = self.value(value)?;
+                let at = self.b.ins().iadd(a, b);
+                return Ok(self.store_raw(at, v));
+            }
+            View::GcStoreIndexed {
+                object,
+                index,
+                value,
+                scale,
+                offset,
+            } => {
+                let (object, index) = (self.value(object)?, self.value(index)?);
+                let v = self.value(value)?;
+                let at = self.indexed(object, index, scale, offset)?;
+                return Ok(self.store_raw(at, v));
+            }
+            View::RawMemclear { address, size } => return self.clear_raw(address, size),
+            View::RawMemset {
+                address,
+                byte,
+                size,
+            } => return self.fill_raw(address, byte, size),
+            View::RawMemcopy { source, dest, size } => {
+                return self.copy_raw("memcpy", source, dest, size);
+            }
+            View::RawMemmove { source, dest, size } => {
+                return self.copy_raw("memmove", source, dest, size);
+            }
+            View::GcCollect { .. } => return Ok(self.call_runtime("rpy_gc_collect", &[], None)),
+            View::GcCollectMinor {} => {
+                return Ok(self.call_runtime("rpy_gc_collect_minor", &[], None));
+            }
+            View::GcFqRegister { queue, object } => {
+                let args = [self.value(queue)?, self.value(object)?];
+                return Ok(self.call_runtime("rpy_gc_fq_register", &args, None));
+            }
+            View::GcFqNextDead { queue } => {
+                let queue = self.value(queue)?;
+                return Ok(self.call_runtime("rpy_gc_fq_next_dead", &[queue], Some(PTR)));
+            }
+            View::GcIdentityhash { object } => {
+                let object = self.value(object)?;
+                self.identity_hash(object)
+            }
+            View::GcId { object } => {
+                let object = self.value(object)?;
+                return Ok(self.call_runtime("rpy_gc_id", &[object], Some(I64)));
+            }
+            View::GcCanMove { object } => {
+                let object = self.value(object)?;
+                return Ok(self.call_runtime("rpy_gc_can_move", &[object], Some(I8)));
+            }
+            View::GcWritebarrier { object, index } => {
+                let object = self.value(object)?;
+                let index = index.map(|i| self.value(i)).transpose()?;
+                self.write_barrier(object, index);
+                return Ok(None);
+            }
+            View::GcWritebarrierBeforeCopy { dest, .. } => {
+                let dest = self.value(dest)?;
+                self.write_barrier(dest, None);
+                self.int(I8, 1)
+            }
+            View::GcSaveRoot { slot, root } => return self.save_root(slot, root),
+            View::GcRestoreRoot { slot } => self.restore_root(slot)?,
+            View::GcEnterRootsFrame { slots } => return self.enter_roots(slots),
+            View::GcLeaveRootsFrame { .. } => return self.leave_roots(),
+            View::GcCopyArray {
+                source,
+                dest,
+                source_start,
+                dest_start,
+                length,
+            } => return self.copy_array([source, dest, source_start, dest_start, length]),
+            View::WeakrefCreate { object } => {
+                let object = self.value(object)?;
+                return Ok(self.call_runtime("rpy_gc_weakref_create", &[object], Some(PTR)));
+            }
+            View::WeakrefDeref { weakref } => {
+                let weakref = self.value(weakref)?;
+                let flags = self.heap_flags();
+                self.b.ins().load(PTR, flags, weakref, 8)
+            }
+            View::ShrinkArray { array, length } => self.shrink_array(array, length)?,
+            // Allocation clears all pointers.
+            View::ZeroGcPointersInside { .. } => return Ok(None),
+            View::StackCheck {} => self.stack_check(),
+            View::JitEnter { driver, greens } => return self.jit_enter(driver, greens),
+            View::JitExit { cell, values } => return self.jit_exit(cell, values, to),
+            View::JitCount { counter } => self.jit_count(counter)?,
+            View::JitInvalidated { word } => self.jit_invalidated(word)?,
+            View::JitForceQuasiImmutable { object, field } => {
+                return self.jit_force_quasi_immutable(object, field);
+            }
+            View::ExcOccurred {} => self.exc_occurred(),
+            View::ExcType {} => self.load_state(state::EXC_TYPE),
+            View::ExcValue {} => self.load_state(state::EXC_VALUE),
+            View::ExcSet { class, value } => {
+                let (class, value) = (self.value(class)?, self.value(value)?);
+                self.set_exception(class, value);
+                return Ok(None);
+            }
+            View::ExcClear {} => {
+                let zero = self.int(PTR, 0);
+                self.set_exception(zero, zero);
+                return Ok(None);
+            }
+            View::DebugStartTraceback { class } => {
+                let class = self.value(class)?;
+                self.traceback_mark(mark::RAISED, class);
+                // The function that raises is the innermost line.
+                self.traceback_location(op.at, class);
+                return Ok(None);
+            }
+            View::DebugRecordTraceback {} => {
+                let class = self.load_state(state::EXC_TYPE);
+                self.traceback_location(op.at, class);
+                return Ok(None);
+            }
+            View::DebugCatchException { class } => {
+                let class = self.value(class)?;
+                self.traceback_mark(mark::CAUGHT, class);
+                return Ok(None);
+            }
+            View::DebugReraiseTraceback { class } => {
+                let class = match class {
+                    Some(class) => self.value(class)?,
+                    None => self.load_state(state::EXC_TYPE),
+                };
+                self.traceback_mark(mark::RERAISED, class);
+                return Ok(None);
+            }
+            View::JitMarker { .. }
+            | View::JitNote { .. }
+            | View::JitForceVirtualizable { .. }
+            | View::JitRecordExactClass { .. }
+            | View::JitRecordExactValue { .. }
+            | View::JitRecordKnownResult { .. }
+            | View::Keepalive { .. }
+            // Nobody records where an exception went.
+            | View::DebugPrintTraceback {} => return Ok(None),
+            View::JitIsVirtual { .. } => self.int(I8, 0),
+            View::LlGetTimestampUnit {} => self.int(I64, TIMESTAMP_UNIT),
+            View::LlReadTimestamp {} => {
+                return Ok(self.call_runtime("rpy_read_timestamp", &[], Some(I64)));
+            }
+            View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {
+                return Err("thread-local values are not supported by this back end".into());
+            }
+            View::DebugPrint { values } => return self.debug_print(values),
+            View::DebugAssert { condition, .. } => return self.debug_assert(condition, op),
+            View::DebugFatalerror { message } => {
+                let message = self.value(message)?;
                 return Ok(self.call_runtime("rpy_debug_fatalerror", &[message], None));
             }
-            WeAreJitted | JitIsConstant | JitAssertGreen | JitTraceLength | JitSetParam => {
-                return Err("not supported by this back end".into());
-            }
+            View::WeAreJitted {}
+            | View::JitIsConstant { .. }
+            | View::JitAssertGreen { .. }
+            | View::JitTraceLength {}
+            | View::JitSetParam { .. } => return Err("not supported by this back end".into()),
         };
         Ok(Some(value))
     }
 
-    fn compare(&mut self, cc: IntCC, op: &Operation<LowLevel>) -> Result<Value, Bad> {
-        let (a, b) = (self.arg_value(op, 0)?, self.arg_value(op, 1)?);
+    fn compare(&mut self, cc: IntCC, left: &LLOperand, right: &LLOperand) -> Result<Value, Bad> {
+        let (a, b) = (self.value(left)?, self.value(right)?);
         Ok(self.b.ins().icmp(cc, a, b))
     }
 
+    fn compare_to_null(&mut self, cc: IntCC, pointer: &LLOperand) -> Result<Value, Bad> {
+        let a = self.value(pointer)?;
+        let zero = self.int(PTR, 0);
+        Ok(self.b.ins().icmp(cc, a, zero))
+    }
+
+    fn debug_assert(
+        &mut self,
+        condition: &LLOperand,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<Value>, Bad> {
+        let condition = self.value(condition)?;
+        if self.checked {
+            self.checked_assertion(condition, op);
+            return Ok(None);
+        }
+        if let (Some(_), Some(function)) = (self.addresses, checked_in(op)) {
+            self.check_in_unit(condition, function);
+            return Ok(None);
+        }
+        let (failed, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(condition, next, &[], failed, &[]);
+        self.b.switch_to_block(failed);
+        self.call_runtime("rpy_assert_failed", &[], None);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(None)
+    }
+
     /// One call of the runtime per operand, and one for the end of the line.
-    fn debug_print(&mut self, op: &Operation<LowLevel>) -> Result<Option<Value>, Bad> {
-        for a in &op.args {
+    fn debug_print(&mut self, values: &[LLOperand]) -> Result<Option<Value>, Bad> {
+        for a in values {
             let ty = self.ty(a);
             let Some(v) = self.maybe(a)? else { continue };
             let (kind, word) = self.printable(ty, v);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_graph::{ObjId, Operation, VarId};
 use taipan_lltype::{
-    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, PlainOp, Program, VoidConst,
+    FuncSym, LLConst, LLGraph, LLOp, LLOperand, LowLevel, NamedOperands, PlainOp, Program, View,
 };
 
 use super::{operations, written_field};
@@ -169,8 +169,10 @@ impl Reader<'_> {
         // What goes on under another name is the same; operations come after those whose
         // results they take, but for loops, where it is a block's input.
         for op in operations(graph) {
-            if graph.ty(op.result).is_gc_ptr() && hands_on(op) {
-                let value = self.value(&op.args[0]);
+            if graph.ty(op.result).is_gc_ptr()
+                && let Some(value) = handed_on(op)
+            {
+                let value = self.value(value);
                 self.values.insert(op.result, value);
             }
         }
@@ -240,46 +242,60 @@ impl Reader<'_> {
     }
 
     fn operation(&mut self, op: &Operation<LowLevel>, steps: &mut Vec<Step>) {
-        use PlainOp::*;
-        let LLOp::Plain(p) = op.op else {
-            return;
-        };
-        match p {
-            Malloc | MallocVarsize => {
+        match op.view() {
+            View::Unary { .. } | View::Binary { .. } => {}
+            View::Malloc { .. } | View::MallocVarsize { .. } => {
                 if let Some(var) = self.made(op) {
                     let site = self.new_site(Site::New);
                     steps.push(Step::Make(var, site));
                 }
             }
-            DirectCall | IndirectCall => self.call(op, steps),
-            SameAs | CastPointer | CastOpaquePtr => {}
-            Hint => {
-                let value = self.value(&op.args[0]);
-                if hint_of(op) == Some(self::Hint::Promote) && matches!(value, Value::Var(_)) {
+            View::DirectCall { args, .. } | View::IndirectCall { args, .. } => {
+                self.call(op, args, steps);
+            }
+            View::SameAs { .. } | View::CastPointer { .. } | View::CastOpaquePtr { .. } => {}
+            View::Hint { value, .. } => {
+                let value = self.value(value);
+                if hint_of(op) == Some(Hint::Promote) && matches!(value, Value::Var(_)) {
                     steps.push(Step::Promote(value));
                 }
             }
-            Setfield | BareSetfield => {
+            View::Setfield { object, value, .. } | View::BareSetfield { object, value, .. } => {
                 if let Some((class, field)) = written_field(self.program, self.graph, op) {
                     self.flow.writes.push(Write {
                         class,
                         field,
                         at: op.at,
-                        object: self.value(&op.args[0]),
+                        object: self.value(object),
                     });
                     steps.push(Step::Write(self.flow.writes.len() as u32 - 1));
                 }
-                self.share(&op.args[1..], steps);
+                self.share(std::slice::from_ref(value), steps);
             }
             // What these put somewhere goes where the first operand points.
-            Setarrayitem | BareSetarrayitem | Setinteriorfield | BareSetinteriorfield => {
-                self.share(&op.args[1..], steps);
+            View::Setarrayitem { value, .. }
+            | View::BareSetarrayitem { value, .. }
+            | View::Setinteriorfield { value, .. }
+            | View::BareSetinteriorfield { value, .. } => {
+                self.share(std::slice::from_ref(value), steps);
             }
-            Getfield | Getarrayitem | Getinteriorfield | Getarraysize | Getinteriorarraysize
-            | PtrEq | PtrNe | PtrNonzero | PtrIszero | DebugAssert | Keepalive => {}
-            _ => {
+            View::Getfield { .. }
+            | View::Getarrayitem { .. }
+            | View::Getinteriorfield { .. }
+            | View::Getarraysize { .. }
+            | View::Getinteriorarraysize { .. }
+            | View::PtrEq { .. }
+            | View::PtrNe { .. }
+            | View::PtrNonzero { .. }
+            | View::PtrIszero { .. }
+            | View::DebugAssert { .. }
+            | View::Keepalive { .. } => {}
+            other => {
                 self.share(&op.args, steps);
-                let runs = matches!(p, JitConditionalCall | JitConditionalCallValue);
+                let runs = matches!(
+                    other,
+                    View::JitConditionalCall { .. } | View::JitConditionalCallValue { .. }
+                );
                 if runs || marker_kind(op).is_some() {
                     steps.push(Step::Run);
                 }
@@ -295,11 +311,7 @@ impl Reader<'_> {
         }
     }
 
-    fn call(&mut self, op: &Operation<LowLevel>, steps: &mut Vec<Step>) {
-        let mut args = &op.args[1..];
-        if let Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(_)))) = args.last() {
-            args = &args[..args.len() - 1];
-        }
+    fn call(&mut self, op: &Operation<LowLevel>, args: &[LLOperand], steps: &mut Vec<Step>) {
         let result = self.made(op).map(|var| (var, self.new_site(Site::New)));
         self.flow.calls.push(Call {
             targets: call_targets(op).map(Into::into),
@@ -320,11 +332,13 @@ fn makes_objects(op: &Operation<LowLevel>) -> bool {
     )
 }
 
-/// Whether the result of an operation is its first operand.
-fn hands_on(op: &Operation<LowLevel>) -> bool {
-    use PlainOp::*;
-    matches!(
-        op.op,
-        LLOp::Plain(SameAs | CastPointer | CastOpaquePtr | Hint)
-    )
+/// The operand that is an operation's result.
+fn handed_on(op: &Operation<LowLevel>) -> Option<&LLOperand> {
+    match op.view() {
+        View::SameAs { value }
+        | View::CastPointer { value }
+        | View::CastOpaquePtr { value }
+        | View::Hint { value, .. } => Some(value),
+        _ => None,
+    }
 }

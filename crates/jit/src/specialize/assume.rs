@@ -11,7 +11,7 @@
 //! What was written once is not relied upon again, but promoted: otherwise code would be compiled
 //! each time.
 
-use taipan_lltype::{BOOL, LLConst, LLOperand, LLType, PlainOp, VOID, VoidConst};
+use taipan_lltype::{BOOL, LLConst, LLOperand, LLType, PlainOp, VOID, View, VoidConst};
 
 use super::{Failure, Specializer};
 use crate::binding::Frozen;
@@ -34,6 +34,13 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) -> Result<JitState, Failure> {
+        let Some(View::Getfield {
+            object,
+            field: name,
+        }) = op.view()
+        else {
+            return Err("no read of a field".into());
+        };
         let Some((field_at, ty)) = self.assumable(world, &mut state, graph, op) else {
             state.frame_mut().op += 1;
             return Ok(state);
@@ -53,9 +60,9 @@ impl Specializer<'_> {
             state.frame_mut().op += 1;
             return Ok(state);
         };
-        let container = self.pointee_of(&state, &op.args[0]).ok_or("no object")?;
+        let container = self.pointee_of(&state, object).ok_or("no object")?;
         let b = state.constant(value, ty);
-        state.get_mut(b).frozen = self.promised(Frozen::No, container, field(op.args.get(1)), ty);
+        state.get_mut(b).frozen = self.promised(Frozen::No, container, field(Some(name)), ty);
         self.set(&mut state, graph, op, Val::Red(b));
         state.frame_mut().op += OPERATIONS_OF_A_READ;
         Ok(state)
@@ -69,21 +76,28 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) -> Option<(u64, LLType)> {
+        let View::Getfield {
+            object: pointed,
+            field: name,
+        } = op.view()?
+        else {
+            return None;
+        };
         let ty = graph.slots[op.result as usize].ty;
-        let object = self.known_arg(world, state, &op.args[0])?;
+        let object = self.known_arg(world, state, pointed)?;
         if object == 0 || ty.is_void() {
             return None;
         }
-        let pointer = self.red_arg(world, state, graph, &op.args[0]);
-        let place = self
-            .access(world, state, PlainOp::Getfield.into(), &op.args)
-            .place;
+        let pointer = self.red_arg(world, state, graph, pointed);
+        let getfield = PlainOp::Getfield.into();
+        let path = std::slice::from_ref(name);
+        let place = self.access(world, state, getfield, pointed, path).place;
         let known = place.and_then(|p| self.known_value(state, pointer, p));
         if known.is_some() || state.get(pointer).frozen.reads_constant() {
             return None;
         }
-        let container = self.pointee_of(state, &op.args[0])?;
-        let name = field(op.args.get(1))?;
+        let container = self.pointee_of(state, pointed)?;
+        let name = field(Some(name))?;
         let found = world.memory().field(object as u64, container, name).ok()?;
         world.may_assume(found.0).then_some(found)
     }
@@ -109,8 +123,8 @@ impl Specializer<'_> {
         word: u64,
     ) -> Result<(), Failure> {
         let operand = LLOperand::Const(LLConst::signed(word as i64));
-        let invalidated = PlainOp::JitInvalidated.into();
-        let v = (self.residual).op(state.at, invalidated, [operand], *BOOL);
+        let invalidated = View::JitInvalidated { word: &operand };
+        let v = self.residual.op(state.at, invalidated, *BOOL);
         let (yes, no) = self.residual.branch(state.at, v);
         anew.at = yes;
         self.stub_of(anew, (state.at, yes), false)?;
@@ -146,9 +160,11 @@ impl Specializer<'_> {
         }
         // Nothing relies on an object that nobody has seen, or on any without drivers.
         if self.of_driver && !state.heap.fresh.contains(&object) {
-            let operands = [pointer.clone(), name.clone()];
-            let op = PlainOp::JitForceQuasiImmutable.into();
-            self.residual.op(state.at, op, operands, *VOID);
+            let force = View::JitForceQuasiImmutable {
+                object: pointer,
+                field: name,
+            };
+            self.residual.op(state.at, force, *VOID);
         }
         state.assumed = None;
     }

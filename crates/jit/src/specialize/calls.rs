@@ -1,7 +1,7 @@
 //! Calls: of functions that are compiled into their caller, while compiling, and of those
 //! that stay calls.
 
-use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOp, LLOperand, LLType, PlainOp, VoidConst};
+use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOperand, LLType, View, VoidConst};
 
 use super::stubs::{Promoted, Stub};
 use super::{Activation, Failure, Specializer};
@@ -11,13 +11,23 @@ use crate::residual::void_operand;
 use crate::state::{Content, GenVar, JitState, RedBox, Val};
 use crate::world::{Called, World};
 
-/// The operands that are passed: without the function, and without the targets at the end
-/// of an indirect call.
-fn passed(op: &TsOp) -> &[Arg] {
-    match op.args.last() {
-        Some(Arg::Const(LLConst::Void(VoidConst::Targets(_)))) => &op.args[1..op.args.len() - 1],
-        _ => &op.args[1..],
+/// What a call calls, what it passes, and the functions that may be meant by an indirect one, where
+/// they are known.
+pub(super) fn callee_and_args(op: &TsOp) -> (&Arg, &[Arg], Option<&LLConst>) {
+    match &op.args[..] {
+        [
+            callee,
+            args @ ..,
+            Arg::Const(targets @ LLConst::Void(VoidConst::Targets(_))),
+        ] => (callee, args, Some(targets)),
+        [callee, args @ ..] => (callee, args, None),
+        [] => unreachable!("a call without a function"),
     }
+}
+
+/// What a call passes.
+fn passed(op: &TsOp) -> &[Arg] {
+    callee_and_args(op).1
 }
 
 /// The helper of lists that gives all items one value, in a loop: the loop would be one of
@@ -43,9 +53,10 @@ impl Specializer<'_> {
         if self.helper_call(world, &mut state, op) {
             return Ok(Some(state));
         }
-        let known = self.known_arg(world, &state, &op.args[0]);
+        let (callable, ..) = callee_and_args(op);
+        let known = self.known_arg(world, &state, callable);
         let target = match (known, &targets[..]) {
-            (_, [only]) if matches!(op.args[0], Arg::Const(_)) => Some(only.1),
+            (_, [only]) if matches!(callable, Arg::Const(_)) => Some(only.1),
             (Some(w), _) => {
                 let f = world.function(w);
                 (targets.iter())
@@ -145,7 +156,7 @@ impl Specializer<'_> {
         let mut found_nothing = false;
         if known {
             let called = self.call_now(world, &state, &graph, op)?;
-            let helper = match &op.args[0] {
+            let helper = match callee_and_args(op).0 {
                 Arg::Const(LLConst::Func(f)) => matches!(f.kind(), FuncKind::Helper { .. }),
                 _ => false,
             };
@@ -182,7 +193,8 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) -> Result<Called, Failure> {
-        let f = (self.known_arg(world, state, &op.args[0])).ok_or("an unknown function")?;
+        let f =
+            (self.known_arg(world, state, callee_and_args(op).0)).ok_or("an unknown function")?;
         let mut args = Vec::new();
         for a in passed(op) {
             let ty = self.ty_of(graph, a);
@@ -229,31 +241,33 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) -> Result<(), Failure> {
-        let known = self.known_arg(world, state, &op.args[0]);
+        let (callable, passed, possible) = callee_and_args(op);
+        let known = self.known_arg(world, state, callable);
         let callee = known.and_then(|w| world.function(w));
-        let (kind, types): (PlainOp, Vec<LLType>) = match &callee {
-            Some(f) => (PlainOp::DirectCall, f.ty().args.clone()),
+        let types = match &callee {
+            Some(f) => f.ty().args.clone(),
             None => {
-                let ty = self.ty_of(graph, &op.args[0]);
+                let ty = self.ty_of(graph, callable);
                 let f = ty
                     .pointee()
                     .and_then(LLType::as_func)
                     .ok_or("no function")?;
-                (PlainOp::IndirectCall, f.args.clone())
+                f.args.clone()
             }
         };
         self.because(|_| match &callee {
             Some(f) => format!("passed to {}", f.name()),
             None => "passed to a function that is not known".to_owned(),
         });
-        let mut operands = vec![match callee {
-            Some(ref f) => LLOperand::Const(LLConst::Func(f.clone())),
+        let function = match &callee {
+            Some(f) => LLOperand::Const(LLConst::Func(f.clone())),
             None => {
-                let b = self.red_arg(world, state, graph, &op.args[0]);
+                let b = self.red_arg(world, state, graph, callable);
                 self.operand(world, state, b)
             }
-        }];
-        for (a, ty) in passed(op).iter().zip(types) {
+        };
+        let mut operands = Vec::with_capacity(types.len());
+        for (a, ty) in passed.iter().zip(types) {
             operands.push(match a {
                 Arg::Const(c @ LLConst::Void(_)) => LLOperand::Const(c.clone()),
                 _ if ty.is_void() => void_operand(),
@@ -263,20 +277,29 @@ impl Specializer<'_> {
                 }
             });
         }
-        if kind == PlainOp::IndirectCall
-            && let Some(Arg::Const(targets @ LLConst::Void(VoidConst::Targets(_)))) = op.args.last()
-        {
-            operands.push(LLOperand::Const(targets.clone()));
-        }
-        self.pointers_escape(state, passed(op));
-        let targets: Option<&[FuncSym]> = match (operands.first(), operands.last()) {
-            (Some(LLOperand::Const(LLConst::Func(f))), _) => Some(std::slice::from_ref(f)),
-            (_, Some(LLOperand::Const(LLConst::Void(VoidConst::Targets(t))))) => Some(t),
-            _ => None,
+        self.pointers_escape(state, passed);
+        let (targets, of_call): (Option<&[FuncSym]>, _) = match (&callee, possible) {
+            (Some(f), _) => (Some(std::slice::from_ref(f)), LLConst::void()),
+            (None, Some(of_call @ LLConst::Void(VoidConst::Targets(targets)))) => {
+                (Some(targets), of_call.clone())
+            }
+            (None, _) => (None, LLConst::void()),
         };
         self.calls_out(world, state, targets);
         let info = &graph.slots[op.result as usize];
-        let v = (self.residual).op(state.at, LLOp::Plain(kind), operands, info.ty);
+        let targets = &LLOperand::Const(of_call);
+        let call = match &callee {
+            Some(_) => View::DirectCall {
+                callee: &function,
+                args: &operands,
+            },
+            None => View::IndirectCall {
+                callee: &function,
+                args: &operands,
+                targets,
+            },
+        };
+        let v = self.residual.op(state.at, call, info.ty);
         let val = match info.ty.is_void() {
             true => Val::Green(0),
             false => Val::Red(state.add(RedBox {

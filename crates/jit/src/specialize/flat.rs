@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 
 use taipan_graph::{BlockId, VarId};
-use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp};
+use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, View};
 
+use super::calls::callee_and_args;
 use super::stubs::Promoted;
 use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
 use crate::code::{Arg, Slot, TsGraph, TsKind, TsOp};
@@ -111,7 +112,7 @@ impl Specializer<'_> {
             TsKind::MergePoint { .. } => self.flat_merge(world, state, &op.live),
             TsKind::Promote => self.promote(world, state, op),
             TsKind::AssumeField => self.assume_field(world, state, &graph, op).map(Some),
-            TsKind::PromoteField => match self.known_arg(world, &state, &op.args[1]) {
+            TsKind::PromoteField => match self.known_source(world, &state, op) {
                 Some(object) if object != 0 => self.promote(world, state, op),
                 _ => {
                     state.frame_mut().op += 1;
@@ -133,9 +134,10 @@ impl Specializer<'_> {
                 Ok(Some(state))
             }
             TsKind::Call(_, targets) => {
-                let known = self.known_arg(world, &state, &op.args[0]);
+                let (callable, ..) = callee_and_args(op);
+                let known = self.known_arg(world, &state, callable);
                 let target = match (known, &targets[..]) {
-                    (_, [only]) if matches!(op.args[0], Arg::Const(_)) => Some(only.1.0),
+                    (_, [only]) if matches!(callable, Arg::Const(_)) => Some(only.1.0),
                     (Some(w), _) => {
                         let f = world.function(w);
                         let found = targets.iter().find(|t| Some(&t.0) == f.as_ref());
@@ -184,11 +186,17 @@ impl Specializer<'_> {
         if !self.of_driver || !is_item_access(&op.kind) {
             return None;
         }
-        let list = self.red_arg(world, state, graph, &op.args[0]);
+        let (View::Getarrayitem { array, index }
+        | View::Setarrayitem { array, index, .. }
+        | View::BareSetarrayitem { array, index, .. }) = op.view()?
+        else {
+            return None;
+        };
+        let list = self.red_arg(world, state, graph, array);
         if !self.is_list_of_virtualizable(state, list) {
             return None;
         }
-        let index = self.red_arg(world, state, graph, &op.args[1]);
+        let index = self.red_arg(world, state, graph, index);
         state.known(index).is_none().then_some(index)
     }
 
@@ -229,7 +237,7 @@ impl Specializer<'_> {
         if self.is_full() || state.frames.len() >= MOST_DEPTH {
             return self.call_residual(world, state, op).map(Some);
         }
-        let called = match &op.args[0] {
+        let called = match callee_and_args(op).0 {
             Arg::Const(LLConst::Func(f)) => Some(f.clone()),
             a => match self.known_arg(world, &state, a) {
                 Some(w) => world.function(w),
@@ -701,7 +709,7 @@ impl Specializer<'_> {
         (callee, portal): (&FuncSym, &FuncSym),
     ) -> (VarId, LLType) {
         let graph = self.graphs[state.frame().code as usize].clone();
-        let mut operands = vec![LLOperand::Const(LLConst::Func(callee.clone()))];
+        let mut operands = Vec::with_capacity(op.args.len());
         for (a, ty) in op.args.iter().zip(&portal.ty().args) {
             let b = self.red_arg(world, state, &graph, a);
             operands.push(self.typed_operand(world, state, b, *ty));
@@ -709,8 +717,11 @@ impl Specializer<'_> {
         self.pointers_escape(state, &op.args);
         self.calls_out(world, state, Some(std::slice::from_ref(portal)));
         let result = portal.ty().result;
-        let call = PlainOp::DirectCall.into();
-        (self.residual.op(state.at, call, operands, result), result)
+        let call = View::DirectCall {
+            callee: &LLOperand::Const(LLConst::Func(callee.clone())),
+            args: &operands,
+        };
+        (self.residual.op(state.at, call, result), result)
     }
 
     /// Leaves the rest to the interpreter, or to the residual function for the greens, if

@@ -2,7 +2,8 @@
 //! by what is known of them.
 
 use taipan_lltype::{
-    FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, VOID, VoidConst,
+    Accessed, FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, VOID, View,
+    VoidConst,
 };
 
 use super::{Failure, Specializer};
@@ -37,16 +38,17 @@ impl Specializer<'_> {
         world: &mut dyn World,
         state: &JitState,
         op: LLOp,
-        args: &[Arg],
+        object: &Arg,
+        path: &[Arg],
     ) -> Access {
-        let Some(container) = self.pointee_of(state, &args[0]) else {
+        let Some(container) = self.pointee_of(state, object) else {
             return Access {
                 place: None,
                 interior: true,
             };
         };
-        let mut steps = Vec::with_capacity(args.len() - 1);
-        for a in &args[1..] {
+        let mut steps = Vec::with_capacity(path.len());
+        for a in path {
             steps.push(match field(Some(a)) {
                 Some(name) => Step::Field(name),
                 None => {
@@ -75,9 +77,10 @@ impl Specializer<'_> {
             state.frame_mut().values.set(op.result, Val::Green(0));
             return Ok(());
         }
-        let pointer = self.red_arg(world, state, graph, &op.args[0]);
+        let (object, path) = op.read_place().ok_or("no read")?;
+        let pointer = self.red_arg(world, state, graph, object);
         let container = self
-            .pointee_of(state, &op.args[0])
+            .pointee_of(state, object)
             .ok_or("a read of what is no object")?;
         let promised = state.get(pointer).frozen;
         let constant = constant || promised.reads_constant();
@@ -85,7 +88,7 @@ impl Specializer<'_> {
             && state.known(pointer).is_some_and(|p| p != 0)
             && let Some(w) = self.read_now(world, state, op, read, container)
         {
-            let frozen = self.promised(promised, container, field(op.args.get(1)), info.ty);
+            let frozen = self.promised(promised, container, field(path.first()), info.ty);
             if info.green || frozen == Frozen::No {
                 self.set(state, graph, op, Val::Green(w));
             } else {
@@ -96,7 +99,7 @@ impl Specializer<'_> {
             return Ok(());
         }
         state.learn_nonzero(pointer, true);
-        let access = self.access(world, state, read, &op.args);
+        let access = self.access(world, state, read, object, path);
         // What never changes is there whatever object it is.
         let certain = access.place.filter(|p| p.is_certain());
         let place = certain.filter(|_| constant || !access.interior);
@@ -108,7 +111,7 @@ impl Specializer<'_> {
         if !constant {
             self.write_pending(world, state, |state, k| reaches(state, k, pointer, access));
         }
-        let v = self.residual.op(state.at, read, operands, info.ty);
+        let v = self.residual.op(state.at, read.view(&operands), info.ty);
         let b = state.variable(v, info.ty);
         if let Some(place) = place {
             if !constant {
@@ -144,6 +147,19 @@ impl Specializer<'_> {
         }
     }
 
+    /// The object that a field was read from whose value is to be made known, if it is known.
+    pub(super) fn known_source(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        op: &TsOp,
+    ) -> Option<Word> {
+        let [_, object, _] = &op.args[..] else {
+            return None;
+        };
+        self.known_arg(world, state, object)
+    }
+
     /// Learns what the field that a known value was read from promises of the memory behind it:
     /// that of the list of `x?[*]` does not change.
     pub(super) fn learn_promise(&self, state: &mut JitState, op: &TsOp, value: BoxId) {
@@ -167,9 +183,10 @@ impl Specializer<'_> {
         read: LLOp,
         container: LLType,
     ) -> Option<Word> {
-        let mut at = self.known_arg(world, state, &op.args[0])? as u64;
+        let (object, path) = op.read_place()?;
+        let mut at = self.known_arg(world, state, object)? as u64;
         let mut ty = container;
-        for a in &op.args[1..] {
+        for a in path {
             let step: Result<(u64, LLType), HeapError> = match field(Some(a)) {
                 Some(name) => world.memory().field(at, ty, name),
                 None => {
@@ -277,14 +294,21 @@ impl Specializer<'_> {
         plain: LLOp,
     ) -> Result<(), Failure> {
         state.frame_mut().values.set(op.result, Val::Green(0));
-        let (value, to) = op.args.split_last().ok_or("a write of nothing")?;
+        let Some(Accessed {
+            object,
+            path,
+            stored: Some(value),
+        }) = op.view().and_then(View::access)
+        else {
+            return Err("a write of nothing".into());
+        };
         if self.arg_ty(state, value).is_void() {
             return Ok(());
         }
-        let pointer = self.red_arg(world, state, graph, &to[0]);
+        let pointer = self.red_arg(world, state, graph, object);
         let value = self.red_arg(world, state, graph, value);
         state.learn_nonzero(pointer, true);
-        let access = self.access(world, state, plain, to);
+        let access = self.access(world, state, plain, object, path);
         let place = access.place.filter(|p| p.is_certain() && !access.interior);
         if let Some(place) = place {
             if self.write_virtual(state, pointer, place, value) {
@@ -319,7 +343,7 @@ impl Specializer<'_> {
         state.forget(|state, k| reaches(state, k, pointer, access));
         state.escapes(value);
         self.before_write(world, state, pointer, place, &operands);
-        self.residual.op(state.at, plain, operands, *VOID);
+        self.residual.op(state.at, plain.view(&operands), *VOID);
         if let Some(place) = place {
             state.forget_constant(pointer, place);
             self.learn_value(state, pointer, place, value);
@@ -516,7 +540,7 @@ impl Specializer<'_> {
         operands.extend(at);
         operands.push(operand);
         self.before_write(world, state, object, Some(place), &operands);
-        self.residual.op(state.at, op.into(), operands, *VOID);
+        self.residual.op(state.at, op.view(&operands), *VOID);
     }
 
     /// The type of what is in a place.
@@ -553,16 +577,25 @@ impl Specializer<'_> {
         op: &TsOp,
     ) -> Result<(), Failure> {
         state.frame_mut().values.set(op.result, Val::Green(0));
-        let numbers: Vec<Option<u64>> = (op.args[2..].iter())
-            .map(|a| self.known_arg(world, state, a))
-            .map(|w| w.and_then(|w| u64::try_from(w).ok()))
-            .collect();
-        let source = self.red_arg(world, state, graph, &op.args[0]);
-        let target = self.red_arg(world, state, graph, &op.args[1]);
-        let container = self.pointee_of(state, &op.args[1]).ok_or("no array")?;
+        let Some(View::GcCopyArray {
+            source,
+            dest,
+            source_start,
+            dest_start,
+            length,
+        }) = op.view()
+        else {
+            return Err("no copy".into());
+        };
+        let numbers = [source_start, dest_start, length].map(|a| {
+            let word = self.known_arg(world, state, a);
+            word.and_then(|w| u64::try_from(w).ok())
+        });
+        let container = self.pointee_of(state, dest).ok_or("no array")?;
+        let source = self.red_arg(world, state, graph, source);
+        let target = self.red_arg(world, state, graph, dest);
         let shape = Shape::of(self.program, container);
-        if let ([Some(i), Some(j), Some(n)], Some(items)) =
-            (&numbers[..], shape.and_then(|s| s.items))
+        if let ([Some(i), Some(j), Some(n)], Some(items)) = (&numbers, shape.and_then(|s| s.items))
         {
             let is_virtual = |b| matches!(state.get(b).content, Content::Virtual(_));
             let (from, into) = (is_virtual(source), is_virtual(target));
@@ -586,8 +619,8 @@ impl Specializer<'_> {
         };
         self.write_pending(world, state, |_, k| copied(k));
         state.forget(|state, k| copied(k) && state.may_be_same(k.object, target));
-        self.residual
-            .op(state.at, PlainOp::GcCopyArray.into(), operands, *VOID);
+        let copy = PlainOp::GcCopyArray;
+        self.residual.op(state.at, copy.view(&operands), *VOID);
         Ok(())
     }
 
@@ -709,7 +742,7 @@ impl Specializer<'_> {
         self.write_pending(world, state, |state, k| reaches(state, k, object, access));
         let mut operands = vec![self.typed_operand(world, state, object, at_type)];
         operands.extend(at);
-        let v = self.residual.op(state.at, op.into(), operands, ty);
+        let v = self.residual.op(state.at, op.view(&operands), ty);
         let b = state.variable(v, ty);
         self.learn_value(state, object, place, b);
         Ok(b)
@@ -726,7 +759,10 @@ impl Specializer<'_> {
         op: &TsOp,
         ty: LLType,
     ) {
-        let length = op.args.get(2).and_then(|a| self.known_arg(world, state, a));
+        let Some(View::MallocVarsize { length: count, .. }) = op.view() else {
+            return;
+        };
+        let length = self.known_arg(world, state, count);
         let length = length.and_then(|n| u64::try_from(n).ok());
         let shape = Shape::of(self.program, ty);
         if let (Some(n), Some(_)) = (length.filter(|n| *n <= MOST_ITEMS), &shape) {
@@ -736,8 +772,8 @@ impl Specializer<'_> {
         }
         let operands = self.generated_operands(world, state, graph, op);
         let info = &graph.slots[op.result as usize];
-        let malloc = PlainOp::MallocVarsize.into();
-        let v = self.residual.op(state.at, malloc, operands, info.ty);
+        let malloc = PlainOp::MallocVarsize;
+        let v = self.residual.op(state.at, malloc.view(&operands), info.ty);
         let b = state.variable(v, info.ty);
         state.get_mut(b).nonzero = true;
         state.heap.fresh.push(b);
@@ -745,7 +781,7 @@ impl Specializer<'_> {
             .and_then(|s| s.items)
             .filter(|_| self.touches.is_some())
         {
-            let length = self.red_arg(world, state, graph, &op.args[2]);
+            let length = self.red_arg(world, state, graph, count);
             state.learn_constant(b, Place::Length(items.array), length);
         }
         self.set(state, graph, op, Val::Red(b));
@@ -785,20 +821,25 @@ impl Specializer<'_> {
             gc: true,
             zero: false,
         };
-        let args = [VoidConst::Type(object.ty), flavor];
-        let mut args: Vec<_> = args.map(|a| LLOperand::Const(LLConst::Void(a))).into();
+        let [of, flavor] =
+            [VoidConst::Type(object.ty), flavor].map(|c| LLOperand::Const(LLConst::Void(c)));
         let count = object.fields.len();
+        let length = LLOperand::Const(LLConst::signed(shape.length(count) as i64));
         let malloc = match &shape.items {
-            Some(_) => {
-                let length = LLConst::signed(shape.length(count) as i64);
-                args.push(LLOperand::Const(length));
-                PlainOp::MallocVarsize
-            }
-            None => PlainOp::Malloc,
+            Some(_) => View::MallocVarsize {
+                ty: &of,
+                flavor: &flavor,
+                length: &length,
+            },
+            None => View::Malloc {
+                ty: &of,
+                flavor: &flavor,
+                destructor: None,
+            },
         };
         let ty = object.ty.ptr();
         let why = self.note_forced(state.at, object.ty);
-        let new = self.residual.op(state.at, malloc.into(), args, ty);
+        let new = self.residual.op(state.at, malloc, ty);
         let own = state.get_mut(object.own);
         own.var = Some(GenVar::Var(new));
         own.content = Content::None;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taipan_lltype::{LLOperand, PlainOp};
+use taipan_lltype::{LLOperand, View};
 
 use super::stubs::Promoted;
 use super::{Activation, Failure, MergeKey, Seen, Specializer};
@@ -113,7 +113,7 @@ impl Specializer<'_> {
             let operand = self.operand(world, state, *b);
             let ty = state.get(*b).ty;
             if let LLOperand::Const(_) = operand {
-                let v = (self.residual).op(state.at, PlainOp::SameAs.into(), [operand], ty);
+                let v = (self.residual).op(state.at, View::SameAs { value: &operand }, ty);
                 let red = state.get_mut(*b);
                 red.var = Some(GenVar::Var(v));
                 red.content = Content::None;
@@ -308,7 +308,7 @@ impl Specializer<'_> {
     ) -> Result<Option<JitState>, Failure> {
         debug_assert!(matches!(op.kind, TsKind::Promote | TsKind::PromoteField));
         let graph = self.graphs[state.frame().code as usize].clone();
-        let promoted = self.red_arg(world, &mut state, &graph, &op.args[0]);
+        let promoted = self.red_arg(world, &mut state, &graph, op.operand());
         self.operand(world, &mut state, promoted);
         if let Some(w) = state.known(promoted) {
             if op.kind == TsKind::PromoteField {

@@ -3,7 +3,7 @@
 use taipan_graph::Const;
 use taipan_lltype::{
     LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, UNICODE,
-    VOID, VoidConst, const_word, fold, word_const,
+    VOID, View, VoidConst, const_word, fold, word_const,
 };
 
 use super::{Failure, Specializer};
@@ -45,9 +45,9 @@ impl Specializer<'_> {
             _ => "used".to_owned(),
         });
         let result = match &op.kind {
-            TsKind::SameAs | TsKind::Cast => self.val(world, state, &op.args[0]),
+            TsKind::SameAs | TsKind::Cast => self.val(world, state, op.operand()),
             TsKind::UniqueString => {
-                let b = self.red_arg(world, state, graph, &op.args[0]);
+                let b = self.red_arg(world, state, graph, op.operand());
                 match state.known(b) {
                     Some(_) => Val::Red(b),
                     None => Val::Red(self.unique_string(world, state, b)),
@@ -55,10 +55,10 @@ impl Specializer<'_> {
             }
             TsKind::ForceVirtualizable => {
                 self.write_all_pending(world, state);
-                self.val(world, state, &op.args[0])
+                self.val(world, state, op.operand())
             }
             TsKind::RevealConst => {
-                let known = self.known_arg(world, state, &op.args[0]);
+                let known = self.known_arg(world, state, op.operand());
                 Val::Green(known.ok_or("a value is used as a constant before it is known")?)
             }
             TsKind::GreenCall => return self.green_call(world, state, graph, op),
@@ -72,13 +72,13 @@ impl Specializer<'_> {
             }
             TsKind::IsConstant => Val::Green(self.is_constant(world, state, op)),
             TsKind::IsVirtual => {
-                let b = self.red_arg(world, state, graph, &op.args[0]);
+                let b = self.red_arg(world, state, graph, op.operand());
                 let is_virtual = matches!(state.get(b).content, Content::Virtual(_));
                 Val::Green(Word::from(is_virtual))
             }
             TsKind::AssertGreen => {
                 // Code of drivers may be running already, and is not wrong without.
-                if !self.of_driver && self.known_arg(world, state, &op.args[0]).is_none() {
+                if !self.of_driver && self.known_arg(world, state, op.operand()).is_none() {
                     return Err(Failure {
                         why: "`assert_green()` of a value that is known at run time only".into(),
                         place: self.place(state),
@@ -92,8 +92,11 @@ impl Specializer<'_> {
                 Val::Green(0)
             }
             TsKind::RecordExactValue => {
-                let b = self.red_arg(world, state, graph, &op.args[0]);
-                if let (None, Some(w)) = (state.known(b), self.known_arg(world, state, &op.args[1]))
+                let Some(View::JitRecordExactValue { value, known }) = op.view() else {
+                    return Err("no value".into());
+                };
+                let b = self.red_arg(world, state, graph, value);
+                if let (None, Some(w)) = (state.known(b), self.known_arg(world, state, known))
                     && let Content::None | Content::Partial(_) = state.get(b).content
                 {
                     self.make_known(world, state, b, w);
@@ -101,7 +104,7 @@ impl Specializer<'_> {
                 Val::Green(0)
             }
             TsKind::RecordNonNull => {
-                let b = self.red_arg(world, state, graph, &op.args[0]);
+                let b = self.red_arg(world, state, graph, op.operand());
                 // One that is null all the same breaks the program's promise.
                 if state.known(b).is_none() {
                     state.learn_nonzero(b, true);
@@ -109,7 +112,7 @@ impl Specializer<'_> {
                 Val::Green(0)
             }
             TsKind::CheckIndex => {
-                let inside = self.red_arg(world, state, graph, &op.args[0]);
+                let inside = self.red_arg(world, state, graph, op.operand());
                 if state.known(inside) != Some(1) {
                     let inside = self.operand(world, state, inside);
                     self.check_index(state, inside);
@@ -136,8 +139,11 @@ impl Specializer<'_> {
                 })
             }
             TsKind::ExcSet => {
-                let etype = self.red_arg(world, state, graph, &op.args[0]);
-                let evalue = self.red_arg(world, state, graph, &op.args[1]);
+                let Some(View::ExcSet { class, value }) = op.view() else {
+                    return Err("no exception".into());
+                };
+                let etype = self.red_arg(world, state, graph, class);
+                let evalue = self.red_arg(world, state, graph, value);
                 state.learn_nonzero(etype, true);
                 state.learn_nonzero(evalue, true);
                 (state.exc_type, state.exc_value) = (etype, evalue);
@@ -165,8 +171,11 @@ impl Specializer<'_> {
     }
 
     fn is_constant(&mut self, world: &mut dyn World, state: &JitState, op: &TsOp) -> Word {
-        let value = self.known_arg(world, state, &op.args[0]);
-        let most = op.args.get(1).map(|a| self.known_arg(world, state, a));
+        let Some(View::JitIsConstant { value, most }) = op.view() else {
+            return Word::from(false);
+        };
+        let value = self.known_arg(world, state, value);
+        let most = most.map(|a| self.known_arg(world, state, a));
         Word::from(match (value, most) {
             (None, _) | (_, Some(None)) => false,
             (Some(_), None) => true,
@@ -179,9 +188,11 @@ impl Specializer<'_> {
         let (code, _) = self.own_place(state);
         let function = self.graphs[code as usize].func.name().as_bytes();
         let function = VoidConst::Hl(Const::Str(function.into()));
-        let function = LLOperand::Const(LLConst::Void(function));
-        let check = PlainOp::DebugAssert.into();
-        self.residual.op(state.at, check, [inside, function], *VOID);
+        let check = View::DebugAssert {
+            condition: &inside,
+            message: Some(&LLOperand::Const(LLConst::Void(function))),
+        };
+        self.residual.op(state.at, check, *VOID);
     }
 
     /// Takes a vtable for that of an object.
@@ -192,12 +203,19 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) {
-        let object = self.red_arg(world, state, graph, &op.args[0]);
-        let vtable = self.red_arg(world, state, graph, &op.args[1]);
+        let Some(View::JitRecordExactClass {
+            object: pointer,
+            class,
+        }) = op.view()
+        else {
+            return;
+        };
+        let object = self.red_arg(world, state, graph, pointer);
+        let vtable = self.red_arg(world, state, graph, class);
         if state.known(object).is_some() || state.known(vtable).is_none() {
             return;
         }
-        let container = self.pointee_of(state, &op.args[0]);
+        let container = self.pointee_of(state, pointer);
         let steps = [Step::Field("typeptr")];
         let Some(place) = container.and_then(|c| place_at(self.program, c, &steps, false)) else {
             return;
@@ -235,7 +253,7 @@ impl Specializer<'_> {
     fn exc_occurred(&mut self, world: &mut dyn World, state: &mut JitState) -> BoxId {
         let bool_ty = *taipan_lltype::BOOL;
         if state.exc_unknown {
-            let v = (self.residual).op(state.at, PlainOp::ExcOccurred.into(), [], bool_ty);
+            let v = self.residual.op(state.at, View::ExcOccurred {}, bool_ty);
             let b = state.variable(v, bool_ty);
             state.get_mut(b).fact = Some(Fact::Exception);
             return b;
@@ -257,8 +275,11 @@ impl Specializer<'_> {
         state.escapes(string);
         let callee = LLOperand::Const(LLConst::Func(unique_string_sym(ty)));
         let wide = LLOperand::Const(LLConst::signed(i64::from(ty == UNICODE.ptr())));
-        let call = PlainOp::DirectCall.into();
-        let v = (self.residual).op(state.at, call, [callee, operand, wide], ty);
+        let call = View::DirectCall {
+            callee: &callee,
+            args: &[operand, wide],
+        };
+        let v = self.residual.op(state.at, call, ty);
         state.variable(v, ty)
     }
 
@@ -278,12 +299,11 @@ impl Specializer<'_> {
             return state.constant(Word::from(!reverse), bool_ty);
         }
         let operand = self.operand(world, state, of);
-        let op = if reverse {
-            PlainOp::PtrIszero
-        } else {
-            PlainOp::PtrNonzero
+        let test = match reverse {
+            true => View::PtrIszero { value: &operand },
+            false => View::PtrNonzero { value: &operand },
         };
-        let v = self.residual.op(state.at, op.into(), [operand], bool_ty);
+        let v = self.residual.op(state.at, test, bool_ty);
         let b = state.variable(v, bool_ty);
         state.get_mut(b).fact = Some(Fact::NonNull { of, reverse });
         b
@@ -299,33 +319,33 @@ impl Specializer<'_> {
     ) -> Result<(), Failure> {
         let info = &graph.slots[op.result as usize];
         let (ty, green) = (info.ty, info.green);
-        match plain {
-            LLOp::Plain(p @ (PlainOp::PtrNonzero | PlainOp::PtrIszero)) => {
-                let of = self.red_arg(world, state, graph, &op.args[0]);
-                let b = self.nonzero(world, state, of, p == PlainOp::PtrIszero);
+        let view = plain.view(&op.args);
+        match view {
+            View::PtrNonzero { value } | View::PtrIszero { value } => {
+                let of = self.red_arg(world, state, graph, value);
+                let b = self.nonzero(world, state, of, plain == PlainOp::PtrIszero.into());
                 self.set(state, graph, op, Val::Red(b));
                 return Ok(());
             }
-            LLOp::Plain(p @ (PlainOp::PtrEq | PlainOp::PtrNe)) => {
-                if let Some(b) = self.same_pointer(world, state, graph, op, p == PlainOp::PtrNe) {
+            View::PtrEq { left, right } | View::PtrNe { left, right } => {
+                let reverse = plain == PlainOp::PtrNe.into();
+                if let Some(b) = self.same_pointer(world, state, graph, [left, right], reverse) {
                     self.set(state, graph, op, Val::Red(b));
                     return Ok(());
                 }
             }
-            LLOp::Plain(p) if is_write(p) => {
-                return self.write(world, state, graph, op, plain);
-            }
-            LLOp::Plain(PlainOp::GcCopyArray) => {
-                return self.copy_items(world, state, graph, op);
-            }
-            LLOp::Plain(PlainOp::Getsubstruct) => {
-                let b = self.red_arg(world, state, graph, &op.args[0]);
+            View::GcCopyArray { .. } => return self.copy_items(world, state, graph, op),
+            View::Getsubstruct { object, field } => {
+                let b = self.red_arg(world, state, graph, object);
                 if let Content::Virtual(_) = state.get(b).content
-                    && self.is_base(state, &op.args)
+                    && self.is_base(state, object, field)
                 {
                     self.set(state, graph, op, Val::Red(b));
                     return Ok(());
                 }
+            }
+            _ if view.access().is_some_and(|a| a.stored.is_some()) => {
+                return self.write(world, state, graph, op, plain);
             }
             _ => {}
         }
@@ -336,8 +356,7 @@ impl Specializer<'_> {
             return Ok(());
         }
         if plain.flags() == taipan_lltype::OVF
-            && self.known_arg(world, state, &op.args[0]).is_some()
-            && self.known_arg(world, state, &op.args[1]).is_some()
+            && (op.args.iter()).all(|a| self.known_arg(world, state, a).is_some())
         {
             // It overflows: the exit of the block sees that there is no result.
             state.frame_mut().values.set(op.result, Val::Unset);
@@ -365,7 +384,7 @@ impl Specializer<'_> {
             LLOp::Plain(PlainOp::PtrEq | PlainOp::PtrNe) => {}
             _ => self.pointers_escape(state, &op.args),
         }
-        let v = self.residual.op(state.at, plain, operands, ty);
+        let v = self.residual.op(state.at, plain.view(&operands), ty);
         let val = match ty.is_void() {
             true => Val::Green(0),
             false => {
@@ -432,8 +451,13 @@ impl Specializer<'_> {
             return Some(b);
         }
         let v = self.variable_of(state, base)?;
-        let n = LLOperand::Const(LLConst::signed(n));
-        let v = (self.residual).op(state.at, add, [LLOperand::Var(v), n], ty);
+        let sum = View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::Add,
+            left: &LLOperand::Var(v),
+            right: &LLOperand::Const(LLConst::signed(n)),
+        };
+        let v = self.residual.op(state.at, sum, ty);
         let b = state.variable(v, ty);
         state.remember_pure(PureFact {
             op: add,
@@ -456,14 +480,14 @@ impl Specializer<'_> {
     }
 
     /// Whether a field is the struct of the base class, which is the same object.
-    fn is_base(&self, state: &JitState, args: &[Arg]) -> bool {
-        let container = self.pointee_of(state, &args[0]);
+    fn is_base(&self, state: &JitState, object: &Arg, name: &Arg) -> bool {
+        let container = self.pointee_of(state, object);
         let Some(s) = container.and_then(LLType::as_struct) else {
             return false;
         };
         let body = self.program.body(s);
         let first = body.fields.first().map(|f| &*f.name);
-        first.is_some() && first == field(args.get(1))
+        first.is_some() && first == field(Some(name))
     }
 
     pub(super) fn generated_operands(
@@ -508,24 +532,29 @@ impl Specializer<'_> {
         for a in &op.args {
             words.push(self.known_arg(world, state, a)?);
         }
-        match plain {
-            LLOp::Plain(PlainOp::Getsubstruct | PlainOp::Getarraysubstruct) if words[0] == 0 => {
-                None
-            }
-            LLOp::Plain(PlainOp::Getsubstruct) => {
-                let container = self.pointee_of(state, &op.args[0])?;
-                let name = field(op.args.get(1))?;
-                let at = world
-                    .memory()
-                    .field(words[0] as u64, container, name)
-                    .ok()?;
+        match (plain.view(&op.args), plain.view(&words)) {
+            (
+                _,
+                View::Getsubstruct { object: 0, .. } | View::Getarraysubstruct { array: 0, .. },
+            ) => None,
+            (
+                View::Getsubstruct {
+                    object,
+                    field: name,
+                },
+                View::Getsubstruct { object: at, .. },
+            ) => {
+                let container = self.pointee_of(state, object)?;
+                let name = field(Some(name))?;
+                let at = world.memory().field(*at as u64, container, name).ok()?;
                 Some(Word::from(at.0))
             }
-            LLOp::Plain(PlainOp::Getarraysubstruct) => {
-                let container = self.pointee_of(state, &op.args[0])?;
-                let at = world
-                    .memory()
-                    .item(words[0] as u64, container, words[1] as u64);
+            (
+                View::Getarraysubstruct { array, .. },
+                View::Getarraysubstruct { array: at, index },
+            ) => {
+                let container = self.pointee_of(state, array)?;
+                let at = (world.memory()).item(*at as u64, container, *index as u64);
                 Some(Word::from(at.ok()?.0))
             }
             _ => {
@@ -550,11 +579,10 @@ impl Specializer<'_> {
         world: &mut dyn World,
         state: &mut JitState,
         graph: &TsGraph,
-        op: &TsOp,
+        pointers: [&Arg; 2],
         reverse: bool,
     ) -> Option<BoxId> {
-        let a = self.red_arg(world, state, graph, &op.args[0]);
-        let b = self.red_arg(world, state, graph, &op.args[1]);
+        let [a, b] = pointers.map(|p| self.red_arg(world, state, graph, p));
         let truth = |state: &mut JitState, equal: bool| {
             Some(state.constant(Word::from(equal != reverse), *taipan_lltype::BOOL))
         };
@@ -578,32 +606,17 @@ impl Specializer<'_> {
 
 /// The result of an operation that depends on its operands only, from their words and types.
 pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) -> Option<Word> {
-    let word = |i: usize| operands[i].0;
-    match op {
-        LLOp::Plain(PlainOp::PtrEq) => Some(Word::from(word(0) == word(1))),
-        LLOp::Plain(PlainOp::PtrNe) => Some(Word::from(word(0) != word(1))),
-        LLOp::Plain(PlainOp::PtrNonzero) => Some(Word::from(word(0) != 0)),
-        LLOp::Plain(PlainOp::PtrIszero) => Some(Word::from(word(0) == 0)),
-        LLOp::Plain(PlainOp::CastOpaquePtr | PlainOp::SameAs) => Some(word(0)),
+    match op.view(operands) {
+        View::PtrEq { left, right } => Some(Word::from(left.0 == right.0)),
+        View::PtrNe { left, right } => Some(Word::from(left.0 != right.0)),
+        View::PtrNonzero { value } => Some(Word::from(value.0 != 0)),
+        View::PtrIszero { value } => Some(Word::from(value.0 == 0)),
+        View::CastOpaquePtr { value } | View::SameAs { value } => Some(value.0),
         _ => {
             let consts = operands.iter().map(|(w, ty)| word_const(*w, *ty));
             const_word(&fold(op, &consts.collect::<Option<Vec<_>>>()?, result)?)
         }
     }
-}
-
-/// Whether an operation writes one value.
-fn is_write(p: PlainOp) -> bool {
-    use PlainOp::*;
-    matches!(
-        p,
-        Setfield
-            | BareSetfield
-            | Setarrayitem
-            | BareSetarrayitem
-            | Setinteriorfield
-            | BareSetinteriorfield
-    )
 }
 
 /// Whether it is not known what of the objects of the program an operation reads or

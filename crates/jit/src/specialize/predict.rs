@@ -13,8 +13,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Operation, VarId};
 use taipan_lltype::{
-    Access, EFFECT, FOLD, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, VoidConst,
-    word_of_u64,
+    Access, Accessed, EFFECT, FOLD, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
+    View, VoidConst, word_of_u64,
 };
 
 use super::Specializer;
@@ -136,34 +136,17 @@ impl Predictor {
         touches: Option<&Touches<'_>>,
         op: &Operation<LowLevel>,
     ) {
-        use PlainOp::*;
-        let result = match op.op {
-            LLOp::Plain(Getfield | Getarrayitem | Getinteriorfield) => self
-                .place(graph, world, op, op.args.len())
-                .and_then(|at| self.read(world, at)),
-            LLOp::Plain(Getarraysize | Getinteriorarraysize) => self.length(graph, world, op),
-            LLOp::Plain(
-                Setfield | BareSetfield | Setarrayitem | BareSetarrayitem | Setinteriorfield
-                | BareSetinteriorfield,
-            ) => {
-                let last = op.args.len() - 1;
-                match self.place(graph, world, op, last) {
-                    Some((at, _)) => {
-                        let value = self.value(world, &op.args[last]);
-                        self.written.insert(at, value);
-                    }
-                    None if op.args[0].as_var().is_some_and(|v| self.new.contains(&v)) => {}
-                    None => self.anything_happens(),
-                }
-                None
-            }
-            LLOp::Plain(Malloc | MallocVarsize) => {
+        let view = op.view();
+        let result = match view {
+            View::Getarraysize { array } => self.length(graph, world, array, &[]),
+            View::Getinteriorarraysize { object, path } => self.length(graph, world, object, path),
+            View::Malloc { .. } | View::MallocVarsize { .. } => {
                 self.new.insert(op.result);
                 None
             }
-            LLOp::Plain(DirectCall) => {
-                let writes = match (op.args.first(), touches) {
-                    (Some(LLOperand::Const(LLConst::Func(f))), Some(touches)) => {
+            View::DirectCall { callee, .. } => {
+                let writes = match (callee, touches) {
+                    (LLOperand::Const(LLConst::Func(f)), Some(touches)) => {
                         touches.of(f).writes_something()
                     }
                     _ => true,
@@ -173,28 +156,57 @@ impl Predictor {
                 }
                 None
             }
-            LLOp::Plain(ExcOccurred | ExcClear | ExcType | ExcValue) => None,
+            View::ExcOccurred {} | View::ExcClear {} | View::ExcType {} | View::ExcValue {} => None,
             // Code that was just made takes nothing for granted that is not so.
-            LLOp::Plain(JitInvalidated) => Some(0),
-            LLOp::Plain(JitForceQuasiImmutable) => None,
-            LLOp::Plain(SameAs | CastPointer | CastOpaquePtr) => {
-                if op.args[0].as_var().is_some_and(|v| self.new.contains(&v)) {
+            View::JitInvalidated { .. } => Some(0),
+            View::JitForceQuasiImmutable { .. } => None,
+            View::SameAs { value }
+            | View::CastPointer { value }
+            | View::CastOpaquePtr { value } => {
+                if self.is_new(value) {
                     self.new.insert(op.result);
                 }
-                self.value(world, &op.args[0])
+                self.value(world, value)
             }
-            other if other.flags() & FOLD != 0 => self.computed(graph, world, op),
-            other => {
-                if other.flags() & EFFECT != 0 {
-                    self.anything_happens();
+            _ => match view.access() {
+                Some(access) => self.access(graph, world, access),
+                None if op.op.flags() & FOLD != 0 => self.computed(graph, world, op),
+                None => {
+                    if op.op.flags() & EFFECT != 0 {
+                        self.anything_happens();
+                    }
+                    None
                 }
-                None
-            }
+            },
         };
         match result {
             Some(w) => self.values.insert(op.result, w),
             None => self.values.remove(&op.result),
         };
+    }
+
+    fn is_new(&self, object: &LLOperand) -> bool {
+        object.as_var().is_some_and(|v| self.new.contains(&v))
+    }
+
+    /// The result of a load; notes a store.
+    fn access(
+        &mut self,
+        graph: &LLGraph,
+        world: &mut dyn World,
+        access: Accessed<'_, LLOperand>,
+    ) -> Option<Word> {
+        let at = self.place(graph, world, access.object, access.path);
+        match (access.stored, at) {
+            (None, at) => return self.read(world, at?),
+            (Some(value), Some((at, _))) => {
+                let value = self.value(world, value);
+                self.written.insert(at, value);
+            }
+            (Some(_), None) if self.is_new(access.object) => {}
+            (Some(_), None) => self.anything_happens(),
+        }
+        None
     }
 
     /// The result of an operation that depends on its operands only.
@@ -211,21 +223,20 @@ impl Predictor {
         fold_words(op.op, &operands, *graph.ty(op.result))
     }
 
-    /// Address and type of what the operands after the pointer lead to, the first `count`
-    /// operands.
+    /// Address and type of what a path leads to.
     fn place(
         &self,
         graph: &LLGraph,
         world: &mut dyn World,
-        op: &Operation<LowLevel>,
-        count: usize,
+        pointer: &LLOperand,
+        path: &[LLOperand],
     ) -> Option<(u64, LLType)> {
-        let object = self.value(world, &op.args[0])?;
+        let object = self.value(world, pointer)?;
         if object == 0 {
             return None;
         }
-        let mut at = (object as u64, operand_ty(graph, &op.args[0]).pointee()?);
-        for step in &op.args[1..count] {
+        let mut at = (object as u64, operand_ty(graph, pointer).pointee()?);
+        for step in path {
             at = match step {
                 LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => {
                     world.memory().field(at.0, at.1, name).ok()?
@@ -243,9 +254,10 @@ impl Predictor {
         &self,
         graph: &LLGraph,
         world: &mut dyn World,
-        op: &Operation<LowLevel>,
+        pointer: &LLOperand,
+        path: &[LLOperand],
     ) -> Option<Word> {
-        let (at, ty) = self.place(graph, world, op, op.args.len())?;
+        let (at, ty) = self.place(graph, world, pointer, path)?;
         world.memory().array_length(at, ty).ok().map(Word::from)
     }
 

@@ -1,13 +1,21 @@
 //! Fields, items and parts of objects, as addresses.
 
-use taipan_graph::Operation;
 use taipan_lltype::{
-    Access, LLConst, LLGraph, LLOperand, LLType, LowLevel, Memory, NumFamily, NumOp, PlainOp,
-    TypeKind, VOID, VoidConst, round_up,
+    Access, LLConst, LLGraph, LLOperand, LLType, Memory, NumFamily, NumOp, TypeKind, VOID,
+    VoidConst, round_up,
 };
 
-use super::{Bad, Decoder, access_of, arg};
+use super::{Bad, Decoder, access_of};
 use crate::code::{Inst, ItemShape, Opnd};
+
+/// What is done with a place inside of an object.
+#[derive(Clone, Copy)]
+pub(super) enum Interior<'a> {
+    Read,
+    Write(&'a LLOperand),
+    /// The length of the array there is read.
+    Length,
+}
 
 impl Decoder<'_, '_> {
     pub(super) fn field(&mut self, ty: LLType, name: &LLOperand) -> Result<(u64, LLType), Bad> {
@@ -217,18 +225,16 @@ impl Decoder<'_, '_> {
     pub(super) fn interior(
         &mut self,
         g: &LLGraph,
-        p: PlainOp,
-        op: &Operation<LowLevel>,
+        object: &LLOperand,
+        path: &[LLOperand],
+        what: Interior<'_>,
         dst: u32,
     ) -> Result<(), Bad> {
-        use PlainOp::*;
-        let store = matches!(p, Setinteriorfield | BareSetinteriorfield);
-        let steps = &op.args[1..op.args.len() - usize::from(store)];
-        let mut ty = self.pointee(g, arg(op, 0)?)?;
-        let mut at = self.opnd(arg(op, 0)?);
+        let mut ty = self.pointee(g, object)?;
+        let mut at = self.opnd(object);
         let mut offset = 0;
-        for (i, step) in steps.iter().enumerate() {
-            let last = i + 1 == steps.len();
+        for (i, step) in path.iter().enumerate() {
+            let last = i + 1 == path.len();
             if self.ty(g, step).is_void() {
                 let (o, field) = self.field(ty, step)?;
                 (offset, ty) = (offset + o, field);
@@ -239,13 +245,16 @@ impl Decoder<'_, '_> {
             shape.length = shape.length.map(|l| l + offset);
             let index = self.opnd(step);
             ty = Self::item_type(ty);
-            if last && store {
-                let v = self.opnd(arg(op, op.args.len() - 1)?);
-                return self.set_item(at, index, shape, v);
-            }
-            if last && p == Getinteriorfield {
-                self.get_item(at, index, shape, dst);
-                return Ok(());
+            match what {
+                Interior::Write(value) if last => {
+                    let v = self.opnd(value);
+                    return self.set_item(at, index, shape, v);
+                }
+                Interior::Read if last => {
+                    self.get_item(at, index, shape, dst);
+                    return Ok(());
+                }
+                Interior::Read | Interior::Write(_) | Interior::Length => {}
             }
             let (shape, to) = (self.shape_id(shape), self.scratch());
             self.emit(Inst::ItemAddr {
@@ -256,14 +265,14 @@ impl Decoder<'_, '_> {
             });
             (at, offset) = (Opnd(to), 0);
         }
-        if store {
-            let v = self.opnd(arg(op, op.args.len() - 1)?);
-            return self.store(at, offset, ty, v);
-        }
-        match Access::of(ty) {
-            _ if p == Getinteriorarraysize => self.array_size(at, offset, ty, dst)?,
-            Some(access) => self.load(at, offset, access, dst),
-            None => self.offset(at, offset, dst),
+        match (what, Access::of(ty)) {
+            (Interior::Write(value), _) => {
+                let v = self.opnd(value);
+                self.store(at, offset, ty, v)?;
+            }
+            (Interior::Length, _) => self.array_size(at, offset, ty, dst)?,
+            (Interior::Read, Some(access)) => self.load(at, offset, access, dst),
+            (Interior::Read, None) => self.offset(at, offset, dst),
         }
         Ok(())
     }

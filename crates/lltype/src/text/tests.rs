@@ -82,14 +82,14 @@ fn operands_of_operations_are_checked() {
     expect![[r#"
         block0: int_add(Signed, Float) -> Signed: Float where Signed is needed
         block0: int_add(Signed, Signed) -> Bool: Bool where Signed is needed
-        block0: int_neg(Signed, Signed) -> Signed: another number of operands is needed
+        block0: int_neg(Signed, Signed) -> Signed: 1 operand is needed
         block0: int_lshift(Signed, Bool) -> Signed: Bool where Signed is needed
         block0: getfield(*GcStruct point, .y) -> Signed: Signed where Float is needed
         block0: getfield(*GcStruct point, .z) -> Signed: GcStruct point has no field z
         block0: setfield(*GcStruct point, .y, Signed) -> Void: Signed where Float is needed
         block0: getarrayitem(*GcStruct point, Signed) -> Char: GcStruct point has no items
         block0: setarrayitem(*GcArray of Char, Signed, Bool) -> Void: Bool where Char is needed
-        block0: getarraysize(Float) -> Signed: operand 0 is no Pointer
+        block0: getarraysize(Float) -> Signed: `array` is no Pointer
         block0: ptr_eq(*GcStruct point, *GcArray of Char) -> Bool: *GcStruct point where *GcArray of Char is needed
-        block0: bool_not(Bool, Bool) -> Bool: 1 operands are needed"#]].assert_eq(&wrong);
+        block0: bool_not(Bool, Bool) -> Bool: 1 operand is needed"#]].assert_eq(&wrong);
 }

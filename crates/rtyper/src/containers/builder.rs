@@ -4,7 +4,7 @@ use taipan_graph::Const;
 use taipan_interp::ObjData;
 use taipan_language::BuilderMethod;
 use taipan_lltype::{
-    BOOL, Field, LLConst, LLType, PlainOp, SIGNED, StaticSym, StaticValue, StructBody, VOID,
+    BOOL, Field, LLConst, LLType, SIGNED, StaticSym, StaticValue, StructBody, VOID, View,
 };
 
 use super::text::{is_char, text};
@@ -114,7 +114,7 @@ impl ReprMethods for BuilderRepr {
 
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Builder(*self), 0)?;
-        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+        Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
     }
 
     fn rtype_method(&self, name: &str, hop: &Hop<'_>) -> RType {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use taipan_graph::{Const, HlOp};
 use taipan_language::Exc;
-use taipan_lltype::{
-    BOOL, LLConst, LLOperand, LLType, PlainOp, SIGNED, STR, StaticSym, StaticValue,
-};
+use taipan_lltype::{BOOL, LLConst, LLOperand, LLType, SIGNED, STR, StaticSym, StaticValue, View};
 
 use super::text;
 use crate::hop::SliceKind;
@@ -158,7 +156,7 @@ fn getitem(hop: &Hop<'_>) -> RType {
     let v = hop
         .llops
         .gendirectcall_to(helper, args, *taipan_lltype::CHAR);
-    Ok(Some(hop.genop(PlainOp::CastCharToInt, [v], *SIGNED)))
+    Ok(Some(hop.genop(View::CastCharToInt { value: &v }, *SIGNED)))
 }
 
 fn setitem(hop: &Hop<'_>) -> RType {

@@ -20,7 +20,7 @@ use taipan_base::ErrorCode;
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operand};
 use taipan_lltype::{
     BOOL, FuncSym, FuncType, HelperArg, LLConst, LLGraph, LLOperand, LLType, OBJECT, OBJECT_VTABLE,
-    PlainOp, StaticSym, StructId, VoidConst,
+    StaticSym, StructId, View, VoidConst,
 };
 
 use crate::reprs::{InstanceRepr, cast_pointer, gen_issubclass};
@@ -246,7 +246,13 @@ fn is_meant(
         return Ok(gen_issubclass(llops, own, Operand::Const(class)));
     }
     let function = llops.rt.convert_const_to(&Const::Obj(by), ty)?;
-    Ok(llops.genop(PlainOp::PtrEq, [receiver, Operand::Const(function)], *BOOL))
+    Ok(llops.genop(
+        View::PtrEq {
+            left: &receiver,
+            right: &Operand::Const(function),
+        },
+        *BOOL,
+    ))
 }
 
 /// Ends a block by returning what a function answers to the block's arguments.

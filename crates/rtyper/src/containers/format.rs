@@ -3,7 +3,7 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, Operand};
-use taipan_lltype::{FLOAT, LLConst, LLOperand, LLType, PlainOp, STR, UNICODE};
+use taipan_lltype::{FLOAT, LLConst, LLOperand, LLType, STR, UNICODE, View};
 
 use super::text::text;
 use super::{tuple_getitem, tuple_items};
@@ -213,7 +213,7 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
         b'c' => match r {
             Repr::Int(_) => {
                 let i = hop.inputarg(&Repr::signed(), 0)?;
-                let c = hop.genop(PlainOp::CastIntToChar, [i], *taipan_lltype::CHAR);
+                let c = hop.genop(View::CastIntToChar { value: &i }, *taipan_lltype::CHAR);
                 hop.llops
                     .gendirectcall_to("rstr.ll_chr2str", [c], STR.ptr())
             }
@@ -337,11 +337,18 @@ pub(super) fn join(hop: &Hop<'_>, mut chunks: Vec<LLOperand>, unicode: bool) -> 
     }
     let array = LLType::gc_array(container.ptr());
     let count = csigned(chunks.len() as i64);
-    let args = [ctype(array), cflavor_gc(), count.clone()];
-    let items = hop.genop(PlainOp::MallocVarsize, args, array.ptr());
+    let malloc = View::MallocVarsize {
+        ty: &ctype(array),
+        flavor: &cflavor_gc(),
+        length: &count,
+    };
+    let items = hop.genop(malloc, array.ptr());
     for (i, chunk) in chunks.into_iter().enumerate() {
-        let args = [items.clone(), csigned(i as i64), chunk];
-        hop.genop_void(PlainOp::Setarrayitem, args);
+        hop.genop_void(View::Setarrayitem {
+            array: &items,
+            index: &csigned(i as i64),
+            value: &chunk,
+        });
     }
     let args = [ctype(container), count, items];
     hop.llops

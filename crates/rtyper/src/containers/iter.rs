@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use taipan_annotator::SomeValue;
 use taipan_language::Exc;
-use taipan_lltype::{Field, LLOperand, LLType, PlainOp, SIGNED, StructBody};
+use taipan_lltype::{Field, LLOperand, LLType, SIGNED, StructBody, View};
 
 use super::list::{ListKind, range_step};
 use super::tuple::newtuple;
@@ -192,8 +192,11 @@ fn start(hop: &Hop<'_>, it: &IterRepr, r: &Repr, v: LLOperand) -> Typed<LLOperan
                 let step = range_step(hop.llops, n, &v);
                 let iter = call("rrange.ll_rangeiter", vec![v, step.clone()]);
                 if n == 0 {
-                    let args = [iter.clone(), cfield("step"), step];
-                    hop.genop_void(PlainOp::Setfield, args);
+                    hop.genop_void(View::Setfield {
+                        object: &iter,
+                        field: &cfield("step"),
+                        value: &step,
+                    });
                 }
                 iter
             }
@@ -284,7 +287,13 @@ impl IterRepr {
         let mut chain = vec![v.clone()];
         match &self.kind {
             IterKind::Enumerate(inner) => {
-                let v = hop.genop(PlainOp::Getfield, [v, cfield("iter")], inner.ty.ptr());
+                let v = hop.genop(
+                    View::Getfield {
+                        object: &v,
+                        field: &cfield("iter"),
+                    },
+                    inner.ty.ptr(),
+                );
                 chain.extend(inner.chain(hop, v));
             }
             IterKind::List(l) => {

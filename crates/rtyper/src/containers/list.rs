@@ -12,8 +12,8 @@ use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_language::{Exc, ListMethod};
 use taipan_lltype::{
-    BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, NumFamily, NumOp, PlainOp, SIGNED,
-    StructBody, UNSIGNED, VOID, VoidConst,
+    BOOL, Field, FuncSym, HelperArg, LLConst, LLOperand, LLType, NumFamily, NumOp, SIGNED,
+    StructBody, UNSIGNED, VOID, View, VoidConst,
 };
 
 use super::eq_operand;
@@ -121,7 +121,13 @@ fn range(step: i64) -> ListRepr {
 /// The step of a range, or of an iterator over one: a constant, or read from it.
 pub(super) fn range_step(llops: &LLOps<'_>, step: i64, v: &LLOperand) -> LLOperand {
     match step {
-        0 => llops.genop(PlainOp::Getfield, [v.clone(), cfield("step")], *SIGNED),
+        0 => llops.genop(
+            View::Getfield {
+                object: v,
+                field: &cfield("step"),
+            },
+            *SIGNED,
+        ),
         step => csigned(step),
     }
 }
@@ -157,7 +163,13 @@ impl ListRepr {
         match self.kind {
             ListKind::Resizable => {
                 let t = LLType::gc_array(self.item_type()).ptr();
-                llops.genop(PlainOp::Getfield, [v, cfield("items")], t)
+                llops.genop(
+                    View::Getfield {
+                        object: &v,
+                        field: &cfield("items"),
+                    },
+                    t,
+                )
             }
             _ => v,
         }
@@ -168,8 +180,12 @@ impl ListRepr {
         let n = csigned(items.len() as i64);
         let (list, array) = match self.kind {
             ListKind::Fixed => {
-                let args = [ctype(self.ty), cflavor_gc(), n];
-                let v = llops.genop(PlainOp::MallocVarsize, args, self.ty.ptr());
+                let malloc = View::MallocVarsize {
+                    ty: &ctype(self.ty),
+                    flavor: &cflavor_gc(),
+                    length: &n,
+                };
+                let v = llops.genop(malloc, self.ty.ptr());
                 (v.clone(), v)
             }
             _ => {
@@ -183,8 +199,11 @@ impl ListRepr {
             }
         };
         for (i, item) in items.into_iter().enumerate() {
-            let args = [array.clone(), csigned(i as i64), item];
-            llops.genop_void(PlainOp::Setarrayitem, args);
+            llops.genop_void(View::Setarrayitem {
+                array: &array,
+                index: &csigned(i as i64),
+                value: &item,
+            });
         }
         list
     }
@@ -548,24 +567,40 @@ pub(super) fn int_list_pair(hop: &Hop<'_>, _: &Repr, r2: &Repr) -> Option<RType>
 /// In checked builds: that an index is one of a sequence of that length, where nobody catches
 /// an IndexError.
 pub(super) fn assert_index(hop: &Hop<'_>, index: &LLOperand, length: LLOperand) {
-    let num = |family, op, args| hop.llops.gennum(family, op, args, *SIGNED);
+    let sum = |left: &LLOperand, right: &LLOperand| {
+        let sum = View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::Add,
+            left,
+            right,
+        };
+        hop.genop(sum, *SIGNED)
+    };
     let (mut index, mut length) = (index.clone(), length);
     if !is_nonneg(&hop.args_s[1]) {
         // From -length to length.
-        index = num(NumFamily::Int, NumOp::Add, [index, length.clone()]);
-        length = num(NumFamily::Int, NumOp::Add, [length.clone(), length]);
+        index = sum(&index, &length);
+        length = sum(&length, &length);
     }
     assert_inside(hop, index, length);
 }
 
 /// The same of an index that counts from the start only.
 pub(crate) fn assert_inside(hop: &Hop<'_>, index: LLOperand, length: LLOperand) {
-    let unsigned = |v| hop.llops.genop(PlainOp::CastIntToUint, [v], *UNSIGNED);
-    let args = [unsigned(index), unsigned(length)];
-    let inside = hop.llops.gennum(NumFamily::Uint, NumOp::Lt, args, *BOOL);
+    let unsigned = |v| hop.genop(View::CastIntToUint { value: &v }, *UNSIGNED);
+    let inside = View::Binary {
+        family: NumFamily::Uint,
+        op: NumOp::Lt,
+        left: &unsigned(index),
+        right: &unsigned(length),
+    };
+    let inside = hop.genop(inside, *BOOL);
     let what = VoidConst::Hl(Const::Str(b"index out of range".as_slice().into()));
     let what = Operand::Const(LLConst::Void(what));
-    hop.llops.genop_void(PlainOp::DebugAssert, [inside, what]);
+    hop.llops.genop_void(View::DebugAssert {
+        condition: &inside,
+        message: Some(&what),
+    });
 }
 
 /// The list, the index and what else stands before the helper's further arguments.

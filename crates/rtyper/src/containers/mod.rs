@@ -23,7 +23,7 @@ use std::sync::Arc;
 use taipan_annotator::SomeValue;
 use taipan_graph::{HlOp, Operand};
 use taipan_lltype::{
-    BOOL, FuncSym, HelperArg, LLConst, LLOperand, LLType, OBJECT, PlainOp, STR, StructBody, VOID,
+    BOOL, FuncSym, HelperArg, LLConst, LLOperand, LLType, OBJECT, STR, StructBody, VOID, View,
     VoidConst,
 };
 
@@ -195,7 +195,7 @@ fn str_function(r: &Repr) -> Typed<FuncSym> {
 /// The answer to `==` as that to the operation at hand, `==` or `!=`.
 fn maybe_negated(hop: &Hop<'_>, equal: LLOperand) -> LLOperand {
     if hop.op == HlOp::Ne {
-        hop.genop(PlainOp::BoolNot, [equal], *BOOL)
+        hop.genop(View::BoolNot { value: &equal }, *BOOL)
     } else {
         equal
     }

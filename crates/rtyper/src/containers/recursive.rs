@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use taipan_annotator::{DictDef, ListDef, Site, SiteId, SomeKind, SomeValue, dict_def, list_def};
 use taipan_graph::Const;
-use taipan_lltype::{GCREF, LLConst, LLOperand, LLType, PlainOp};
+use taipan_lltype::{GCREF, LLConst, LLOperand, LLType, View};
 
 use crate::annotate::immutablevalue;
 use crate::{LLOps, RTyper, Repr, ReprMethods, Typed, TyperError};
@@ -81,7 +81,7 @@ pub(super) fn recursive_conversion(
         (Repr::Recursive(_), Repr::List(_) | Repr::Dict(_))
         | (Repr::List(_) | Repr::Dict(_), Repr::Recursive(_)) => {
             let t = to.lowleveltype();
-            Some(Ok(llops.genop(PlainOp::CastOpaquePtr, [v], t)))
+            Some(Ok(llops.genop(View::CastOpaquePtr { value: &v }, t)))
         }
         _ => None,
     }

@@ -5,7 +5,7 @@
 use taipan_graph::Const;
 use taipan_graph::Operand;
 use taipan_lltype::{
-    FuncKind, FuncSym, HelperArg, LLConst, LLOperand, LLType, PlainOp, STR, StaticSym, VoidConst,
+    FuncKind, FuncSym, HelperArg, LLConst, LLOperand, LLType, STR, StaticSym, View, VoidConst,
 };
 
 use super::list::ListKind;
@@ -184,6 +184,6 @@ pub(crate) fn gen_tuple_show(
 /// Emits the body of `instance_show`.
 pub(crate) fn gen_instance_show(llops: &LLOps<'_>, arg: &LLOperand) -> LLOperand {
     let root = InstanceRepr::root().ty;
-    let v = llops.genop(PlainOp::CastPointer, [arg.clone()], root);
+    let v = llops.genop(View::CastPointer { value: arg }, root);
     llops.gendirectcall_to("rshow.ll_show_instance", [v], STR.ptr())
 }

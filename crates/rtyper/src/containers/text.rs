@@ -5,8 +5,8 @@ use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, Operand};
 use taipan_language::{Codec, Exc, TextMethod};
 use taipan_lltype::{
-    BOOL, CHAR, FLOAT, FuncSym, HelperArg, LLConst, LLOperand, LLType, NumFamily, PlainOp, SIGNED,
-    STR, StaticSym, UNICHAR, UNICODE,
+    BOOL, CHAR, FLOAT, FuncSym, HelperArg, LLConst, LLOp, LLOperand, LLType, NumFamily, PlainOp,
+    SIGNED, STR, StaticSym, UNICHAR, UNICODE, View,
 };
 
 use super::list_of;
@@ -368,7 +368,7 @@ fn ord(hop: &Hop<'_>, v: LLOperand, unicode: bool) -> RType {
     } else {
         PlainOp::CastCharToInt
     };
-    Ok(Some(hop.genop(op, [v], *SIGNED)))
+    Ok(Some(hop.genop(op.view(&[v]), *SIGNED)))
 }
 
 /// Whether the annotator thinks that an argument may be None.
@@ -385,7 +385,13 @@ fn can_be_none(hop: &Hop<'_>, i: usize) -> bool {
 
 /// `len(s.chars)`
 pub(super) fn length(llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
-    llops.genop(PlainOp::Getinteriorarraysize, [v, cfield("chars")], *SIGNED)
+    llops.genop(
+        View::Getinteriorarraysize {
+            object: &v,
+            path: &[cfield("chars")],
+        },
+        *SIGNED,
+    )
 }
 
 /// The helper that tests a character.
@@ -749,7 +755,9 @@ fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr, unicode: bool) -> RType {
             (Repr::Char, NumFamily::Char)
         };
         let args = hop.inputargs([&r, &r])?;
-        return Ok(Some(hop.llops.gennum(family, op, args, *BOOL)));
+        return Ok(Some(
+            hop.llops.genop(LLOp::Num(family, op).view(&args), *BOOL),
+        ));
     }
     let r = text(unicode);
     let args = hop.inputargs([&r, &r])?;
@@ -790,7 +798,13 @@ fn getitem(hop: &Hop<'_>, unicode: bool) -> RType {
     }
     let v = if nonneg && !checked {
         let [s, i] = args;
-        hop.genop(PlainOp::Getinteriorfield, [s, cfield("chars"), i], t)
+        hop.genop(
+            View::Getinteriorfield {
+                object: &s,
+                path: &[cfield("chars"), i],
+            },
+            t,
+        )
     } else {
         let helper = match (nonneg, checked) {
             (true, _) => "rstr.ll_stritem_nonneg_checked",
@@ -850,8 +864,10 @@ pub(super) fn text_conversion(
             call(v, "rstr.ll_unichr2unicode", to)
         }
         (Str, Char) | (Unicode, UniChar) => llops.genop(
-            PlainOp::Getinteriorfield,
-            [v, cfield("chars"), csigned(0)],
+            View::Getinteriorfield {
+                object: &v,
+                path: &[cfield("chars"), csigned(0)],
+            },
             to.lowleveltype(),
         ),
         _ => return None,

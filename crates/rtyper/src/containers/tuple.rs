@@ -7,8 +7,8 @@ use taipan_annotator::{SomeKind, SomeValue};
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp};
 use taipan_lltype::{
-    BOOL, Field, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLOperand, LLType, PlainOp,
-    SIGNED, STR, StaticSym, StructBody, VOID, VoidConst,
+    BOOL, Field, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLOperand, LLType, SIGNED, STR,
+    StaticSym, StructBody, VOID, View, VoidConst,
 };
 
 use super::eq_operand;
@@ -87,10 +87,21 @@ pub fn newtuple(llops: &LLOps<'_>, r: &Repr, items: Vec<LLOperand>) -> Typed<LLO
     if t.items.is_empty() {
         return Ok(cvoid());
     }
-    let v = llops.genop(PlainOp::Malloc, [ctype(t.ty), cflavor_gc()], t.ty.ptr());
+    let v = llops.genop(
+        View::Malloc {
+            ty: &ctype(t.ty),
+            flavor: &cflavor_gc(),
+            destructor: None,
+        },
+        t.ty.ptr(),
+    );
     for (i, (item, r)) in items.into_iter().zip(&*t.items).enumerate() {
         if !r.is_void() {
-            llops.genop_void(PlainOp::Setfield, [v.clone(), cfield(&field_name(i)), item]);
+            llops.genop_void(View::Setfield {
+                object: &v,
+                field: &cfield(&field_name(i)),
+                value: &item,
+            });
         }
     }
     Ok(v)
@@ -112,8 +123,10 @@ pub fn tuple_getitem(
         return Ok((void_item(r_item), r_item.clone()));
     }
     let item = llops.genop(
-        PlainOp::Getfield,
-        [v, cfield(&field_name(i))],
+        View::Getfield {
+            object: &v,
+            field: &cfield(&field_name(i)),
+        },
         r_item.lowleveltype(),
     );
     Ok((item, r_item.clone()))
@@ -512,8 +525,10 @@ pub(super) fn item_of(llops: &LLOps<'_>, tuple: &LLOperand, i: usize, ty: LLType
         return cvoid();
     }
     llops.genop(
-        PlainOp::Getfield,
-        [tuple.clone(), cfield(&field_name(i))],
+        View::Getfield {
+            object: tuple,
+            field: &cfield(&field_name(i)),
+        },
         ty,
     )
 }

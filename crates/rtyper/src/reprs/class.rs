@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use taipan_annotator::{Desc, SomeKind, SomeValue};
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, ObjId, Operand};
-use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, PlainOp, SIGNED, STR, VOID};
+use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, SIGNED, STR, VOID, View};
 
 use crate::hop::cfield;
 use crate::reprs::instance::cast_pointer;
@@ -87,19 +87,38 @@ pub(crate) fn getclsfield(
     r: &Repr,
 ) -> LLOperand {
     let v = cast_pointer(llops, vcls, llops.rt.vtable_type(Some(owner)).ptr());
-    llops.genop(PlainOp::Getfield, [v, cfield(field)], r.lowleveltype())
+    llops.genop(
+        View::Getfield {
+            object: &v,
+            field: &cfield(field),
+        },
+        r.lowleveltype(),
+    )
 }
 
 /// Whether a class is a subclass of another one, both as pointers to vtables. The
 /// numbers that tell stand in the vtables only.
 pub(crate) fn gen_issubclass(llops: &LLOps<'_>, sub: LLOperand, cls: LLOperand) -> LLOperand {
     let get = |v: &LLOperand, name: &str| {
-        llops.genop(PlainOp::Getfield, [v.clone(), cfield(name)], *SIGNED)
+        llops.genop(
+            View::Getfield {
+                object: v,
+                field: &cfield(name),
+            },
+            *SIGNED,
+        )
     };
     let min = get(&cls, "subclassrange_min");
     let x = get(&sub, "subclassrange_min");
     let max = get(&cls, "subclassrange_max");
-    llops.genop(PlainOp::IntBetween, [min, x, max], *BOOL)
+    llops.genop(
+        View::IntBetween {
+            low: &min,
+            value: &x,
+            high: &max,
+        },
+        *BOOL,
+    )
 }
 
 /// The field of a vtable with one group of values of a class attribute.
@@ -162,7 +181,7 @@ impl ReprMethods for RootClassRepr {
 
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Type, 0)?;
-        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+        Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
     }
 }
 
@@ -187,8 +206,10 @@ fn getname(hop: &Hop<'_>) -> RType {
 fn read_name(hop: &Hop<'_>) -> RType {
     let v = hop.inputarg(&Repr::Type, 0)?;
     Ok(Some(hop.genop(
-        PlainOp::Getfield,
-        [v, cfield("name")],
+        View::Getfield {
+            object: &v,
+            field: &cfield("name"),
+        },
         STR.ptr(),
     )))
 }
@@ -298,7 +319,7 @@ impl ReprMethods for ClassesPbcRepr {
             return c.map(Some);
         }
         let v = hop.inputarg(&Repr::Type, 0)?;
-        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+        Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
@@ -325,8 +346,8 @@ pub(crate) fn class_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         if let Some(c) = hop.result_const() {
             return c.map(Some);
         }
-        let args = hop.inputargs([&Repr::Type, &Repr::Type])?;
-        Ok(Some(hop.genop(PlainOp::PtrEq, args, *BOOL)))
+        let [left, right] = &hop.inputargs([&Repr::Type, &Repr::Type])?;
+        Ok(Some(hop.genop(View::PtrEq { left, right }, *BOOL)))
     })())
 }
 

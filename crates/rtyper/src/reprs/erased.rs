@@ -11,7 +11,7 @@
 
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
-use taipan_lltype::{BOOL, FuncSym, GCREF, LLConst, LLOperand, LLType, PlainOp, SIGNED};
+use taipan_lltype::{BOOL, FuncSym, GCREF, LLConst, LLOperand, LLType, SIGNED, View};
 
 use crate::hop::cbool;
 use crate::reprs::InstanceRepr;
@@ -77,7 +77,7 @@ fn cast(llops: &LLOps<'_>, v: LLOperand, ty: LLType) -> LLOperand {
     }
     match v {
         Operand::Const(LLConst::Null(_)) => Operand::Const(LLConst::Null(ty)),
-        v => llops.genop(PlainOp::CastOpaquePtr, [v], ty),
+        v => llops.genop(View::CastOpaquePtr { value: &v }, ty),
     }
 }
 
@@ -118,12 +118,12 @@ impl ReprMethods for ErasedRepr {
             return c.map(Some);
         }
         let v = hop.inputarg(&Repr::Erased(*self), 0)?;
-        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+        Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
     }
 
     fn rtype_id(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Erased(*self), 0)?;
-        Ok(Some(hop.genop(PlainOp::GcId, [v], *SIGNED)))
+        Ok(Some(hop.genop(View::GcId { object: &v }, *SIGNED)))
     }
 }
 

@@ -3,7 +3,7 @@
 use taipan_graph::{Const, HlOp};
 use taipan_language::Exc;
 use taipan_lltype::{
-    BOOL, FLOAT, FuncSym, LLConst, LLType, NumFamily, NumOp, PlainOp, SIGNED, SINGLEFLOAT,
+    BOOL, FLOAT, FuncSym, LLConst, LLOp, LLType, NumFamily, NumOp, SIGNED, SINGLEFLOAT, View,
 };
 
 use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
@@ -28,7 +28,14 @@ pub(crate) fn const_as_float(c: &Const) -> Option<f64> {
 impl FloatRepr {
     fn unary(&self, hop: &Hop<'_>, op: NumOp) -> RType {
         let [v] = hop.inputargs([&Repr::Float])?;
-        Ok(Some(hop.llops.gennum(NumFamily::Float, op, [v], *FLOAT)))
+        Ok(Some(hop.llops.genop(
+            View::Unary {
+                family: NumFamily::Float,
+                op,
+                value: &v,
+            },
+            *FLOAT,
+        )))
     }
 }
 
@@ -57,10 +64,12 @@ impl ReprMethods for FloatRepr {
 
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let [v] = hop.inputargs([&Repr::Float])?;
-        Ok(Some(hop.llops.gennum(
-            NumFamily::Float,
-            NumOp::IsTrue,
-            [v],
+        Ok(Some(hop.llops.genop(
+            View::Unary {
+                family: NumFamily::Float,
+                op: NumOp::IsTrue,
+                value: &v,
+            },
             *BOOL,
         )))
     }
@@ -80,7 +89,7 @@ impl ReprMethods for FloatRepr {
     fn rtype_int(&self, hop: &Hop<'_>) -> RType {
         let [v] = hop.inputargs([&Repr::Float])?;
         hop.exception_cannot_occur()?;
-        Ok(Some(hop.genop(PlainOp::CastFloatToInt, [v], *SIGNED)))
+        Ok(Some(hop.genop(View::CastFloatToInt { value: &v }, *SIGNED)))
     }
 
     fn rtype_long(&self, hop: &Hop<'_>) -> RType {
@@ -124,7 +133,7 @@ impl ReprMethods for SingleFloatRepr {
     fn rtype_float(&self, hop: &Hop<'_>) -> RType {
         let [v] = hop.inputargs([&Repr::SingleFloat])?;
         hop.exception_cannot_occur()?;
-        Ok(Some(hop.genop(PlainOp::CastPrimitive, [v], *FLOAT)))
+        Ok(Some(hop.genop(View::CastPrimitive { value: &v }, *FLOAT)))
     }
 }
 
@@ -170,7 +179,10 @@ fn typed(hop: &Hop<'_>, op: NumOp, result: LLType) -> RType {
         return hop.gendirectcall("rmodel.ll_truediv_zer", args).map(Some);
     }
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.llops.gennum(NumFamily::Float, op, args, result)))
+    Ok(Some(hop.llops.genop(
+        LLOp::Num(NumFamily::Float, op).view(&args),
+        result,
+    )))
 }
 
 fn rtype_pow(hop: &Hop<'_>) -> RType {

@@ -12,7 +12,7 @@ use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{
     BOOL, FuncSym, LLConst, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp,
-    SIGNED, StaticSym,
+    SIGNED, StaticSym, View,
 };
 
 use crate::containers::fn_operand;
@@ -64,7 +64,13 @@ impl InstanceRepr {
         }
         let own = self.gettype(hop.llops, v);
         Ok(if exact {
-            hop.genop(PlainOp::PtrEq, [own, cls], *BOOL)
+            hop.genop(
+                View::PtrEq {
+                    left: &own,
+                    right: &cls,
+                },
+                *BOOL,
+            )
         } else {
             super::class::gen_issubclass(hop.llops, own, cls)
         })
@@ -116,7 +122,13 @@ impl InstanceRepr {
         let r = llops.rt.getrepr(&attr.value)?;
         let v = cast_pointer(llops, v, llops.rt.instance_type(Some(attr.owner)).ptr());
         let field = cfield(&format!("inst_{name}"));
-        let v = llops.genop(PlainOp::Getfield, [v, field], r.lowleveltype());
+        let v = llops.genop(
+            View::Getfield {
+                object: &v,
+                field: &field,
+            },
+            r.lowleveltype(),
+        );
         Ok((v, r))
     }
 
@@ -132,7 +144,11 @@ impl InstanceRepr {
         let attr = self.attr(llops.rt, name)?;
         let v = cast_pointer(llops, v, llops.rt.instance_type(Some(attr.owner)).ptr());
         let field = cfield(&format!("inst_{name}"));
-        llops.genop_void(PlainOp::Setfield, [v, field, value]);
+        llops.genop_void(View::Setfield {
+            object: &v,
+            field: &field,
+            value: &value,
+        });
         Ok(())
     }
 
@@ -140,8 +156,10 @@ impl InstanceRepr {
     pub fn gettype(&self, llops: &LLOps<'_>, v: LLOperand) -> LLOperand {
         let v = cast_pointer(llops, v, OBJECT.ptr());
         llops.genop(
-            PlainOp::Getfield,
-            [v, cfield("typeptr")],
+            View::Getfield {
+                object: &v,
+                field: &cfield("typeptr"),
+            },
             OBJECT_VTABLE.ptr(),
         )
     }
@@ -154,17 +172,22 @@ impl InstanceRepr {
                 .with_help("write a class of your own: `class Marker(object): pass`")
         })?;
         crate::immutable::check(rt, class)?;
-        let mut args = vec![ctype(rt.instance_type(self.class)), cflavor_gc()];
         // Its address is in the type information; here it is for those who look for all
         // functions of a program.
-        args.extend(rt.destructor(class)?.map(fn_operand));
-        let v = llops.genop(PlainOp::Malloc, args, self.ty);
+        let destructor = rt.destructor(class)?.map(fn_operand);
+        let malloc = View::Malloc {
+            ty: &ctype(rt.instance_type(self.class)),
+            flavor: &cflavor_gc(),
+            destructor: destructor.as_ref(),
+        };
+        let v = llops.genop(malloc, self.ty);
         let vtable = LLConst::data(StaticSym::Vtable(class), OBJECT_VTABLE.ptr());
         let root = cast_pointer(llops, v.clone(), OBJECT.ptr());
-        llops.genop_void(
-            PlainOp::Setfield,
-            [root, cfield("typeptr"), Operand::Const(vtable)],
-        );
+        llops.genop_void(View::Setfield {
+            object: &root,
+            field: &cfield("typeptr"),
+            value: &Operand::Const(vtable),
+        });
         for (name, owner, s) in rt.default_fields(class).iter() {
             let r = rt.getrepr(s)?;
             if r.is_void() {
@@ -180,7 +203,11 @@ impl InstanceRepr {
             }
             let at = cast_pointer(llops, v.clone(), rt.instance_type(Some(*owner)).ptr());
             let field = cfield(&format!("inst_{name}"));
-            llops.genop_void(PlainOp::Setfield, [at, field, Operand::Const(value)]);
+            llops.genop_void(View::Setfield {
+                object: &at,
+                field: &field,
+                value: &Operand::Const(value),
+            });
         }
         Ok(v)
     }
@@ -221,7 +248,7 @@ pub(crate) fn cast_pointer(llops: &LLOps<'_>, v: LLOperand, ty: LLType) -> LLOpe
     match v {
         Operand::Const(LLConst::Static(s, _)) => Operand::Const(LLConst::Static(s, ty)),
         Operand::Const(LLConst::Null(_)) => Operand::Const(LLConst::Null(ty)),
-        v => llops.genop(PlainOp::CastPointer, [v], ty),
+        v => llops.genop(View::CastPointer { value: &v }, ty),
     }
 }
 
@@ -315,7 +342,7 @@ impl ReprMethods for InstanceRepr {
             return c.map(Some);
         }
         let v = hop.inputarg(&Repr::Instance(*self), 0)?;
-        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+        Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
     }
 
     fn rtype_isinstance(&self, hop: &Hop<'_>) -> RType {
@@ -352,7 +379,7 @@ impl ReprMethods for InstanceRepr {
 
     fn rtype_id(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Instance(*self), 0)?;
-        Ok(Some(hop.genop(PlainOp::GcId, [v], *SIGNED)))
+        Ok(Some(hop.genop(View::GcId { object: &v }, *SIGNED)))
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
@@ -376,9 +403,17 @@ fn is_class_of_instances(rt: &RTyper<'_>, c: &Const) -> bool {
 }
 
 fn or(llops: &LLOps<'_>, a: LLOperand, b: LLOperand) -> LLOperand {
-    let int = |v: LLOperand| llops.genop(PlainOp::CastBoolToInt, [v], *SIGNED);
-    let any = llops.gennum(NumFamily::Int, NumOp::Or, [int(a), int(b)], *SIGNED);
-    llops.gennum(NumFamily::Int, NumOp::IsTrue, [any], *BOOL)
+    let (family, op) = (NumFamily::Int, NumOp::Or);
+    let [left, right] =
+        &[a, b].map(|value| llops.genop(View::CastBoolToInt { value: &value }, *SIGNED));
+    let any = View::Binary {
+        family,
+        op,
+        left,
+        right,
+    };
+    let (op, value) = (NumOp::IsTrue, &llops.genop(any, *SIGNED));
+    llops.genop(View::Unary { family, op, value }, *BOOL)
 }
 
 /// Identity of instances.
@@ -401,7 +436,7 @@ fn identity(hop: &Hop<'_>, a: &InstanceRepr, b: &InstanceRepr, op: PlainOp) -> R
     let common = hop.rt.common_base(a.class, b.class);
     let r = Repr::Instance(InstanceRepr::new(hop.rt, common));
     let args = hop.inputargs([&r, &r])?;
-    Ok(Some(hop.genop(op, args, *BOOL)))
+    Ok(Some(hop.genop(op.view(&args), *BOOL)))
 }
 
 /// Casts between classes one of which derives from the other, up or down.

@@ -7,7 +7,7 @@ use taipan_interp::ObjData;
 use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, CHAR, FLOAT, FuncSym, LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, PlainOp,
-    SIGNED, TypeKind, UNICHAR,
+    SIGNED, TypeKind, UNICHAR, View,
 };
 
 use crate::containers::{newtuple, tuple_items};
@@ -65,10 +65,12 @@ impl IntegerRepr {
     fn unary(&self, hop: &Hop<'_>, op: NumOp) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
         hop.exception_cannot_occur()?;
-        Ok(Some(hop.llops.gennum(
-            self.family()?,
-            op,
-            [v],
+        Ok(Some(hop.llops.genop(
+            View::Unary {
+                family: self.family()?,
+                op,
+                value: &v,
+            },
             self.lowleveltype(),
         )))
     }
@@ -89,7 +91,7 @@ impl IntegerRepr {
         } else {
             hop.exception_cannot_occur()?;
         }
-        Ok(Some(hop.genop(op, [v], result)))
+        Ok(Some(hop.genop(op.view(&[v]), result)))
     }
 
     fn based(&self, hop: &Hop<'_>, helper: &str) -> RType {
@@ -173,10 +175,12 @@ impl ReprMethods for IntegerRepr {
             return c.map(Some);
         }
         let v = hop.inputarg(&self.repr(), 0)?;
-        Ok(Some(hop.llops.gennum(
-            self.family()?,
-            NumOp::IsTrue,
-            [v],
+        Ok(Some(hop.llops.genop(
+            View::Unary {
+                family: self.family()?,
+                op: NumOp::IsTrue,
+                value: &v,
+            },
             *BOOL,
         )))
     }
@@ -214,10 +218,13 @@ impl ReprMethods for IntegerRepr {
         let v = hop.inputarg(&self.repr(), 0)?;
         hop.exception_cannot_occur()?;
         let zero = Operand::Const(LLConst::int(self.kind, 0));
-        Ok(Some(hop.llops.gennum(
-            self.family()?,
-            NumOp::Sub,
-            [zero, v],
+        Ok(Some(hop.llops.genop(
+            View::Binary {
+                family: self.family()?,
+                op: NumOp::Sub,
+                left: &zero,
+                right: &v,
+            },
             self.lowleveltype(),
         )))
     }
@@ -353,7 +360,9 @@ fn arithmetic(hop: &Hop<'_>, op: NumOp) -> RType {
     };
     let args = hop.inputargs([&r, &r2])?;
     hop.exception_cannot_occur()?;
-    let v = hop.llops.gennum(family, op, args, r.lowleveltype());
+    let v = hop
+        .llops
+        .genop(LLOp::Num(family, op).view(&args), r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
 }
 
@@ -373,7 +382,7 @@ fn checked(hop: &Hop<'_>, op: PlainOp) -> RType {
     let args = hop.inputargs([&r, &r])?;
     hop.has_implicit_exception(Exc::OverflowError)?;
     hop.exception_is_here()?;
-    let v = hop.genop(op, args, r.lowleveltype());
+    let v = hop.genop(op.view(&args), r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
 }
 
@@ -443,7 +452,9 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
             } else {
                 NumOp::Mod
             };
-            let v = hop.llops.gennum(family, op, args, r.lowleveltype());
+            let v = hop
+                .llops
+                .genop(LLOp::Num(family, op).view(&args), r.lowleveltype());
             return hop.convert_result(v, &r).map(Some);
         }
     }
@@ -487,10 +498,8 @@ fn truediv(hop: &Hop<'_>) -> RType {
         return hop.gendirectcall("rmodel.ll_truediv_zer", args).map(Some);
     }
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.llops.gennum(
-        NumFamily::Float,
-        NumOp::TrueDiv,
-        args,
+    Ok(Some(hop.llops.genop(
+        LLOp::Num(NumFamily::Float, NumOp::TrueDiv).view(&args),
         *FLOAT,
     )))
 }
@@ -519,7 +528,9 @@ fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr, op: NumOp) -> RType {
     let family = int.family()?;
     let args = hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.llops.gennum(family, op, args, *BOOL)))
+    Ok(Some(
+        hop.llops.genop(LLOp::Num(family, op).view(&args), *BOOL),
+    ))
 }
 
 /// The kind that both are compared in: the larger one, unsigned if one is.
@@ -575,7 +586,7 @@ pub fn num_conversion(
         },
         _ => return None,
     };
-    Some(Ok(llops.genop(op, [v], to.lowleveltype())))
+    Some(Ok(llops.genop(op.view(&[v]), to.lowleveltype())))
 }
 
 /// Converts between primitive low-level types, as `cast_primitive` does
@@ -610,23 +621,30 @@ pub(crate) fn gen_cast(llops: &LLOps<'_>, target: LLType, v: LLOperand) -> Typed
     // Through Signed a float would lose what only Unsigned holds.
     match (source.kind(), target.kind()) {
         (TypeKind::Float, TypeKind::Int(IntKind::UNSIGNED)) => {
-            return Ok(llops.genop(CastFloatToUint, [v], target));
+            return Ok(llops.genop(View::CastFloatToUint { value: &v }, target));
         }
         (TypeKind::Int(IntKind::UNSIGNED), TypeKind::Float) => {
-            return Ok(llops.genop(CastUintToFloat, [v], target));
+            return Ok(llops.genop(View::CastUintToFloat { value: &v }, target));
         }
         (TypeKind::Int(IntKind::SIGNED), TypeKind::Bool) => {
-            return Ok(llops.gennum(NumFamily::Int, NumOp::IsTrue, [v], *BOOL));
+            return Ok(llops.genop(
+                View::Unary {
+                    family: NumFamily::Int,
+                    op: NumOp::IsTrue,
+                    value: &v,
+                },
+                *BOOL,
+            ));
         }
         _ => {}
     }
     if let (Some(first), Some(second)) = (to_signed(source), from_signed(target)) {
         let mut v = v;
         if let Some(op) = first {
-            v = llops.genop(op, [v], *SIGNED);
+            v = llops.genop(op.view(&[v]), *SIGNED);
         }
         if let Some(op) = second {
-            v = llops.genop(op, [v], target);
+            v = llops.genop(op.view(&[v]), target);
         }
         return Ok(v);
     }
@@ -642,20 +660,20 @@ pub(crate) fn gen_cast(llops: &LLOps<'_>, target: LLType, v: LLOperand) -> Typed
         (TypeKind::Address, TypeKind::Ptr(_)) => CastAdrToPtr,
         (TypeKind::Ptr(_), TypeKind::Address) => CastPtrToAdr,
         (TypeKind::Ptr(_), TypeKind::Int(_)) => {
-            let v = llops.genop(CastPtrToInt, [v], *SIGNED);
+            let v = llops.genop(View::CastPtrToInt { value: &v }, *SIGNED);
             return gen_cast(llops, target, v);
         }
         (TypeKind::Address, TypeKind::Int(_)) => {
-            let v = llops.genop(CastAdrToInt, [v], *SIGNED);
+            let v = llops.genop(View::CastAdrToInt { value: &v }, *SIGNED);
             return gen_cast(llops, target, v);
         }
         (TypeKind::Int(_), TypeKind::Ptr(_)) => {
             let v = gen_cast(llops, *SIGNED, v)?;
-            return Ok(llops.genop(CastIntToPtr, [v], target));
+            return Ok(llops.genop(View::CastIntToPtr { value: &v }, target));
         }
         (TypeKind::Int(_), TypeKind::Address) => {
             let v = gen_cast(llops, *SIGNED, v)?;
-            return Ok(llops.genop(CastIntToAdr, [v], target));
+            return Ok(llops.genop(View::CastIntToAdr { value: &v }, target));
         }
         (TypeKind::Void, _)
         | (_, TypeKind::Void | TypeKind::Ptr(_) | TypeKind::Struct(_) | TypeKind::Array(_)) => {
@@ -665,5 +683,5 @@ pub(crate) fn gen_cast(llops: &LLOps<'_>, target: LLType, v: LLOperand) -> Typed
         }
         _ => CastPrimitive,
     };
-    Ok(llops.genop(op, [v], target))
+    Ok(llops.genop(op.view(&[v]), target))
 }

@@ -6,7 +6,7 @@
 
 use taipan_graph::{Const, ObjId, Operand};
 use taipan_interp::ObjData;
-use taipan_lltype::{BOOL, LLConst, LLOp, LLOperand, NumFamily, NumOp, PlainOp, SIGNED, VoidConst};
+use taipan_lltype::{BOOL, LLConst, LLOperand, NumFamily, NumOp, PlainOp, SIGNED, View, VoidConst};
 
 use crate::hop::{ArgValue, cfield, cvoid};
 use crate::reprs::FrozenMethodRepr;
@@ -33,13 +33,13 @@ pub(super) fn value(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
         PlainOp::JitTraceLength => *SIGNED,
         _ => *BOOL,
     };
-    Ok(Some(hop.genop(op, args, ty)))
+    Ok(Some(hop.genop(super::lowlevel::operation(op, &args)?, ty)))
 }
 
 pub(super) fn effect(hop: &Hop<'_>, op: PlainOp, n: usize) -> RType {
     let args = arguments(hop, n)?;
     hop.exception_cannot_occur()?;
-    hop.genop_void(op, args);
+    hop.genop_void(super::lowlevel::operation(op, &args)?);
     Ok(Some(cvoid()))
 }
 
@@ -61,8 +61,12 @@ pub(super) fn hint(hop: &Hop<'_>, names: &[&str]) -> RType {
         other => return Ok(other),
     };
     let ty = hop.llops.ty(&v);
-    let args = std::iter::once(v).chain(names.iter().map(|n| cfield(n)));
-    Ok(Some(hop.genop(PlainOp::Hint, args, ty)))
+    let names: Vec<_> = names.iter().map(|n| cfield(n)).collect();
+    let hint = View::Hint {
+        value: &v,
+        names: &names,
+    };
+    Ok(Some(hop.genop(hint, ty)))
 }
 
 /// Whether a list is so short that loops over it are to be unrolled: `size == 0`, or
@@ -74,16 +78,34 @@ pub(super) fn loop_unrolling_heuristic(hop: &Hop<'_>) -> RType {
         _ => hop.inputarg(&Repr::signed(), 2)?,
     };
     hop.exception_cannot_occur()?;
-    let int = |op| LLOp::Num(NumFamily::Int, op);
-    let empty = hop.genop(
-        int(NumOp::Eq),
-        [size.clone(), crate::hop::csigned(0)],
-        *BOOL,
-    );
-    let short = hop.genop(PlainOp::JitIsConstant, [size, cutoff], *BOOL);
-    let [empty, short] = [empty, short].map(|b| hop.genop(PlainOp::CastBoolToInt, [b], *SIGNED));
-    let either = hop.genop(int(NumOp::Or), [empty, short], *SIGNED);
-    Ok(Some(hop.genop(int(NumOp::IsTrue), [either], *BOOL)))
+    let family = NumFamily::Int;
+    let empty = View::Binary {
+        family,
+        op: NumOp::Eq,
+        left: &size,
+        right: &crate::hop::csigned(0),
+    };
+    let empty = hop.genop(empty, *BOOL);
+    let short = View::JitIsConstant {
+        value: &size,
+        most: Some(&cutoff),
+    };
+    let short = hop.genop(short, *BOOL);
+    let [left, right] =
+        &[empty, short].map(|value| hop.genop(View::CastBoolToInt { value: &value }, *SIGNED));
+    let either = View::Binary {
+        family,
+        op: NumOp::Or,
+        left,
+        right,
+    };
+    let either = hop.genop(either, *SIGNED);
+    let truth = View::Unary {
+        family,
+        op: NumOp::IsTrue,
+        value: &either,
+    };
+    Ok(Some(hop.genop(truth, *BOOL)))
 }
 
 /// `jit_record_exact_class(v, vtable)`.
@@ -94,7 +116,10 @@ pub(super) fn record_exact_class(hop: &Hop<'_>) -> RType {
     let v = hop.inputarg(&hop.args_r[0].clone(), 0)?;
     let class = hop.inputarg(&Repr::Type, 1)?;
     hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::JitRecordExactClass, [v, class]);
+    hop.genop_void(View::JitRecordExactClass {
+        object: &v,
+        class: &class,
+    });
     Ok(Some(cvoid()))
 }
 
@@ -105,7 +130,10 @@ pub(super) fn record_exact_value(hop: &Hop<'_>) -> RType {
     let known = hop.inputarg(&r, 1)?;
     hop.exception_cannot_occur()?;
     if !r.lowleveltype().is_void() {
-        hop.genop_void(PlainOp::JitRecordExactValue, [v, known.clone()]);
+        hop.genop_void(View::JitRecordExactValue {
+            value: &v,
+            known: &known,
+        });
     }
     Ok(Some(known))
 }
@@ -118,13 +146,17 @@ pub(super) fn set_param(hop: &Hop<'_>, has_value: bool) -> RType {
         _ => VoidConst::None,
     };
     let name = hop.const_name(1)?.to_owned();
-    let mut args = vec![Operand::Const(LLConst::Void(driver)), cfield(&name)];
+    let mut value = None;
     // Which optimisations there are is named by a string.
     if has_value && name != "enable_opts" {
-        args.push(hop.inputarg(&Repr::signed(), 2)?);
+        value = Some(hop.inputarg(&Repr::signed(), 2)?);
     }
     hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::JitSetParam, args);
+    hop.genop_void(View::JitSetParam {
+        driver: &Operand::Const(LLConst::Void(driver)),
+        name: &cfield(&name),
+        value: value.as_ref(),
+    });
     Ok(Some(cvoid()))
 }
 
@@ -207,12 +239,12 @@ pub(super) fn marker(kind: &str, driver: ObjId, hop: &Hop<'_>) -> RType {
     );
     hop.exception_cannot_occur()?;
     let shape = Const::Tuple([Const::Int(count as i64), Const::Bool(automatic)].into());
-    let what = [
-        cfield(kind),
-        Operand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(driver)))),
-        Operand::Const(LLConst::Void(VoidConst::Hl(shape))),
-    ];
-    hop.genop_void(PlainOp::JitMarker, what.into_iter().chain(values));
+    hop.genop_void(View::JitMarker {
+        kind: &cfield(kind),
+        driver: &Operand::Const(LLConst::Void(VoidConst::Hl(Const::Obj(driver)))),
+        shape: &Operand::Const(LLConst::Void(VoidConst::Hl(shape))),
+        values: &values,
+    });
     Ok(Some(cvoid()))
 }
 

@@ -1,7 +1,7 @@
 //! Calls of known functions: one match over all of them, by what types them.
 
 use taipan_language::KnownFunction;
-use taipan_lltype::{ADDRESS, BOOL, FLOAT, GCREF, PlainOp, SIGNED};
+use taipan_lltype::{ADDRESS, BOOL, FLOAT, GCREF, PlainOp, SIGNED, View};
 
 use super::ptr::type_arg;
 use super::{builtin, jit, lowlevel, rlib, weakref};
@@ -10,6 +10,7 @@ use crate::reprs::InstanceRepr;
 use crate::{Hop, RType, Repr, TyperError, containers};
 
 /// Types a call of a known function.
+#[expect(clippy::too_many_lines, reason = "a table: an arm per function")]
 pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
     use KnownFunction::*;
     let root = || Repr::Instance(InstanceRepr::root());
@@ -119,7 +120,7 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         CanMove => {
             let v = crate::calls::low_arg(hop, 0)?;
             hop.exception_cannot_occur()?;
-            Ok(Some(hop.genop(PlainOp::GcCanMove, [v], *BOOL)))
+            Ok(Some(hop.genop(View::GcCanMove { object: &v }, *BOOL)))
         }
         LlForResizableList | ResizableListSupportingRawPtr => containers::char_list(hop),
 
@@ -169,7 +170,7 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         Llunicode | Hlunicode => rlib::same_pointer(hop, 0, &Repr::Unicode),
         CastInstanceToBasePtr => rlib::same_pointer(hop, 0, &root()),
         CastInstanceToGcref => rlib::same_pointer(hop, 0, &root())
-            .map(|v| v.map(|v| hop.genop(PlainOp::CastOpaquePtr, [v], *GCREF))),
+            .map(|v| v.map(|v| hop.genop(View::CastOpaquePtr { value: &v }, *GCREF))),
         CastGcrefToInstance => rlib::gcref_to_instance(hop),
         CheckedCastGcrefToInstance => rlib::checked_gcref_to_instance(hop),
         Llhelper => rlib::llhelper(hop),

@@ -5,12 +5,12 @@ use taipan_graph::{Const, Operand};
 use taipan_language::Exc;
 use taipan_lltype::{
     ADDRESS, LLConst, LLOp, LLOperand, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
-    StructType, TypeKind, VoidConst, check_operation, layout,
+    StructType, TypeKind, View, VoidConst, check_operation, layout,
 };
 
 use crate::hop::{cbool, csigned, cvoid};
 use crate::reprs::ptr::{PtrRepr, input_of_type, type_arg};
-use crate::{Hop, RType, Repr, TyperError};
+use crate::{Hop, RType, Repr, Typed, TyperError};
 
 pub(super) fn nothing(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
@@ -30,8 +30,14 @@ pub(super) fn raw(hop: &Hop<'_>, op: PlainOp) -> RType {
     for i in 0..hop.nb_args() {
         args.push(crate::calls::low_arg(hop, i)?);
     }
-    hop.genop_void(op, args);
+    hop.genop_void(operation(op, &args)?);
     Ok(Some(cvoid()))
+}
+
+/// An operation on what a program gives a function of the same name.
+pub(super) fn operation(op: PlainOp, args: &[LLOperand]) -> Typed<View<'_, LLOperand>> {
+    View::of(op.into(), args)
+        .ok_or_else(|| TyperError::new(format!("{}() with {} arguments", op.name(), args.len())))
 }
 
 /// `weakref_deref(PTR, weakref)`
@@ -48,8 +54,10 @@ pub(super) fn raw_malloc(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let zero = matches!(keyword_const(hop, "zero"), Some(Const::Bool(true)));
     Ok(Some(hop.genop(
-        PlainOp::RawMalloc,
-        [size, cbool(zero)],
+        View::RawMalloc {
+            size: &size,
+            zero: Some(&cbool(zero)),
+        },
         *ADDRESS,
     )))
 }
@@ -66,17 +74,18 @@ pub(super) fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
         return Ok(Some(csigned(size as i64)));
     }
     let n = hop.inputarg(&Repr::signed(), 1)?;
-    let items = hop.llops.gennum(
-        NumFamily::Int,
-        NumOp::Mul,
-        [n, csigned(var as i64)],
+    let items = hop.llops.genop(
+        View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::Mul,
+            left: &n,
+            right: &csigned(var as i64),
+        },
         *SIGNED,
     );
     let all = [items, csigned(size as i64)];
-    Ok(Some(hop.llops.gennum(
-        NumFamily::Int,
-        NumOp::Add,
-        all,
+    Ok(Some(hop.llops.genop(
+        LLOp::Num(NumFamily::Int, NumOp::Add).view(&all),
         *SIGNED,
     )))
 }
@@ -126,8 +135,10 @@ pub(super) fn rffi_cast(hop: &Hop<'_>) -> RType {
     if hop.llops.ty(&v) == target {
         return Ok(Some(v));
     }
-    let address = hop.genop(PlainOp::CastPtrToAdr, [v], *ADDRESS);
-    Ok(Some(hop.genop(PlainOp::CastAdrToPtr, [address], target)))
+    let address = hop.genop(View::CastPtrToAdr { value: &v }, *ADDRESS);
+    Ok(Some(
+        hop.genop(View::CastAdrToPtr { value: &address }, target),
+    ))
 }
 
 /// `rffi.make(STRUCT, field=value, ...)`: a struct in raw memory.
@@ -140,13 +151,24 @@ pub(super) fn make(hop: &Hop<'_>) -> RType {
     let r = PtrRepr { ty: ty.ptr() };
     hop.has_implicit_exception(Exc::MemoryError)?;
     hop.exception_is_here()?;
-    let v = hop.genop(PlainOp::Malloc, [crate::hop::ctype(ty), flavor], r.ty);
+    let v = hop.genop(
+        View::Malloc {
+            ty: &crate::hop::ctype(ty),
+            flavor: &flavor,
+            destructor: None,
+        },
+        r.ty,
+    );
     let first = hop.nb_args() - hop.keywords.len();
     for (i, name) in hop.keywords.iter().enumerate() {
         let of = r.field(hop.rt, name)?;
         let value = input_of_type(hop, of, first + i)?;
         let name = crate::hop::cfield(name);
-        hop.genop_void(PlainOp::Setfield, [v.clone(), name, value]);
+        hop.genop_void(View::Setfield {
+            object: &v,
+            field: &name,
+            value: &value,
+        });
     }
     Ok(Some(v))
 }
@@ -156,8 +178,8 @@ pub(super) fn gcarray_length(hop: &Hop<'_>) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
     let array = LLType::gc_array(*SIGNED).ptr();
-    let v = hop.genop(PlainOp::CastOpaquePtr, [v], array);
-    Ok(Some(hop.genop(PlainOp::Getarraysize, [v], *SIGNED)))
+    let v = hop.genop(View::CastOpaquePtr { value: &v }, array);
+    Ok(Some(hop.genop(View::Getarraysize { array: &v }, *SIGNED)))
 }
 
 /// The value of a keyword argument, and whether it was given.
@@ -180,19 +202,25 @@ pub(super) fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
         Some(Const::Bool(true) | Const::Int(1))
     );
     let flavor = Operand::Const(LLConst::Void(VoidConst::Flavor { gc: !raw, zero }));
-    let mut args = vec![crate::hop::ctype(ty), flavor];
-    let op = if positional > 1 && hop.const_arg(1) != Some(&Const::None) {
-        args.push(hop.inputarg(&Repr::signed(), 1)?);
-        PlainOp::MallocVarsize
-    } else {
-        PlainOp::Malloc
+    let length = match positional > 1 && hop.const_arg(1) != Some(&Const::None) {
+        true => Some(hop.inputarg(&Repr::signed(), 1)?),
+        false => None,
     };
     let caught = hop.has_implicit_exception(Exc::MemoryError)?;
     hop.exception_is_here()?;
-    if let (true, Some(n)) = (caught, args.get(2)) {
+    if let (true, Some(n)) = (caught, &length) {
         hop.gendirectcall("rlist.ll_check_count", [n.clone()])?;
     }
-    Ok(Some(hop.genop(op, args, hop.r_result.lowleveltype())))
+    let (ty, flavor) = (&crate::hop::ctype(ty), &flavor);
+    let malloc = match &length {
+        Some(length) => View::MallocVarsize { ty, flavor, length },
+        None => View::Malloc {
+            ty,
+            flavor,
+            destructor: None,
+        },
+    };
+    Ok(Some(hop.genop(malloc, hop.r_result.lowleveltype())))
 }
 
 pub(super) fn free(hop: &Hop<'_>) -> RType {
@@ -202,7 +230,10 @@ pub(super) fn free(hop: &Hop<'_>) -> RType {
         gc: false,
         zero: false,
     }));
-    hop.genop_void(PlainOp::Free, [v, flavor]);
+    hop.genop_void(View::Free {
+        object: &v,
+        flavor: &flavor,
+    });
     Ok(Some(cvoid()))
 }
 
@@ -221,7 +252,7 @@ pub(super) fn cast_to_type(hop: &Hop<'_>, i: usize) -> RType {
 pub(super) fn on_pointer(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], result)))
+    Ok(Some(hop.genop(op.view(&[v]), result)))
 }
 
 pub(super) fn direct_fieldptr(hop: &Hop<'_>) -> RType {
@@ -229,8 +260,10 @@ pub(super) fn direct_fieldptr(hop: &Hop<'_>) -> RType {
     let name = hop.const_name(1)?.to_owned();
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(
-        PlainOp::DirectFieldptr,
-        [v, crate::hop::cfield(&name)],
+        View::DirectFieldptr {
+            object: &v,
+            field: &crate::hop::cfield(&name),
+        },
         hop.r_result.lowleveltype(),
     )))
 }
@@ -240,8 +273,10 @@ pub(super) fn direct_ptradd(hop: &Hop<'_>) -> RType {
     let n = hop.inputarg(&Repr::signed(), 1)?;
     hop.exception_cannot_occur()?;
     Ok(Some(hop.genop(
-        PlainOp::DirectPtradd,
-        [v, n],
+        View::DirectPtradd {
+            items: &v,
+            count: &n,
+        },
         hop.r_result.lowleveltype(),
     )))
 }
@@ -261,7 +296,7 @@ pub(super) fn low_level_operation(op: LLOp, hop: &Hop<'_>) -> RType {
     } else {
         hop.exception_cannot_occur()?;
     }
-    let v = hop.genop(op, args, result);
+    let v = hop.genop(op.view(&args), result);
     Ok(Some(if result.is_void() { cvoid() } else { v }))
 }
 

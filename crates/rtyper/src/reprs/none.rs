@@ -143,7 +143,7 @@ fn rtype_is_none(hop: &Hop<'_>, robj: &Repr, pos: usize, negate: bool) -> RType 
         } else {
             PlainOp::PtrIszero
         };
-        return Ok(Some(hop.genop(op, [v], *BOOL)));
+        return Ok(Some(hop.genop(op.view(&[v]), *BOOL)));
     }
     match robj {
         Repr::None => Ok(Some(cbool(!negate))),
@@ -155,7 +155,7 @@ fn rtype_is_none(hop: &Hop<'_>, robj: &Repr, pos: usize, negate: bool) -> RType 
             } else {
                 PlainOp::AdrEq
             };
-            Ok(Some(hop.genop(op, [v, null], *BOOL)))
+            Ok(Some(hop.genop(op.view(&[v, null]), *BOOL)))
         }
         // Numbers and characters are never None.
         _ => Ok(Some(cbool(negate))),

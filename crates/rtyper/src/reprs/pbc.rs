@@ -8,7 +8,7 @@ use taipan_graph::{Const, HlOp, ObjId, Operand};
 use taipan_interp::ObjData;
 use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, PlainOp, StructBody, StructId, StructType,
-    TypeKind, VOID,
+    TypeKind, VOID, View,
 };
 
 use crate::hop::cvoid;
@@ -258,7 +258,13 @@ impl FunctionsPbcRepr {
         }
         let variant = self.rows.get(row as usize).copied().unwrap_or(0);
         let field = crate::hop::cfield(&format!("variant{variant}"));
-        llops.genop(PlainOp::Getfield, [v, field], self.variants[variant])
+        llops.genop(
+            View::Getfield {
+                object: &v,
+                field: &field,
+            },
+            self.variants[variant],
+        )
     }
 }
 
@@ -333,7 +339,7 @@ fn pointer_bool(hop: &Hop<'_>) -> RType {
         return c.map(Some);
     }
     let v = hop.inputarg(&hop.args_r[0].clone(), 0)?;
-    Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+    Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
 }
 
 /// Bound methods of one name: represented as their self.
@@ -585,7 +591,13 @@ impl ReprMethods for FrozenPbcRepr {
                 let r = hop.rt.getrepr(&attr.value)?;
                 let v = hop.inputarg(&hop.args_r[0].clone(), 0)?;
                 let field = crate::hop::cfield(&format!("pbc_{name}"));
-                let v = hop.genop(PlainOp::Getfield, [v, field], r.lowleveltype());
+                let v = hop.genop(
+                    View::Getfield {
+                        object: &v,
+                        field: &field,
+                    },
+                    r.lowleveltype(),
+                );
                 hop.convert_result(v, &r).map(Some)
             }
         }
@@ -720,7 +732,7 @@ fn compare(hop: &Hop<'_>) -> RType {
         return Ok(Some(crate::hop::cbool(true)));
     }
     let args = hop.inputargs([&r, &r])?;
-    Ok(Some(hop.genop(PlainOp::PtrEq, args, *BOOL)))
+    Ok(Some(hop.genop(PlainOp::PtrEq.view(&args), *BOOL)))
 }
 
 /// Conversions among PBCs.
@@ -772,11 +784,9 @@ pub fn pbc_conversion(
     if let Repr::Frozen(f) = to
         && **f == FrozenPbcRepr::Unrelated
     {
-        return Some(Ok(llops.genop(
-            PlainOp::CastOpaquePtr,
-            [v],
-            unrelated_type(),
-        )));
+        return Some(Ok(
+            llops.genop(View::CastOpaquePtr { value: &v }, unrelated_type())
+        ));
     }
     None
 }

@@ -6,7 +6,7 @@ use taipan_annotator::{InteriorStep, SomeKind};
 use taipan_graph::{Const, HlOp, Operand};
 use taipan_lltype::{
     BOOL, Field, FuncSym, LLConst, LLOperand, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
-    STR, StructBody, TypeKind, VOID, VoidConst, layout,
+    STR, StructBody, TypeKind, VOID, View, VoidConst, layout,
 };
 
 use crate::hop::{ArgValue, InteriorValue, cfield, cflavor_gc, csigned, ctype, cvoid};
@@ -113,20 +113,28 @@ impl ReprMethods for PtrRepr {
         }
         let ty = self.field(hop.rt, &name)?;
         if !is_container(ty) {
-            return Ok(Some(hop.genop(PlainOp::Getfield, [v, cfield(&name)], ty)));
+            return Ok(Some(hop.genop(
+                View::Getfield {
+                    object: &v,
+                    field: &cfield(&name),
+                },
+                ty,
+            )));
         }
         let body = self.body(hop.rt)?;
         let first = body.fields.first().is_some_and(|f| *f.name == *name);
         let same_kind = ty.is_gc_container() == self.target()?.is_gc_container();
         if first && same_kind && ty.as_struct().is_some() {
-            return Ok(Some(hop.genop(PlainOp::CastPointer, [v], ty.ptr())));
+            return Ok(Some(hop.genop(View::CastPointer { value: &v }, ty.ptr())));
         }
         if let Repr::InteriorPtr(_) = &hop.r_result {
             return Ok(Some(hop.interior(v, vec![cfield(&name)])));
         }
         Ok(Some(hop.genop(
-            PlainOp::Getsubstruct,
-            [v, cfield(&name)],
+            View::Getsubstruct {
+                object: &v,
+                field: &cfield(&name),
+            },
             ty.ptr(),
         )))
     }
@@ -137,13 +145,21 @@ impl ReprMethods for PtrRepr {
         if let Some(i) = self.item_field(&name)? {
             self.check_store(self.item()?)?;
             let value = input_of_type(hop, self.item()?, 2)?;
-            hop.genop_void(PlainOp::Setarrayitem, [v, i, value]);
+            hop.genop_void(View::Setarrayitem {
+                array: &v,
+                index: &i,
+                value: &value,
+            });
             return Ok(None);
         }
         let ty = self.field(hop.rt, &name)?;
         self.check_store(ty)?;
         let value = input_of_type(hop, ty, 2)?;
-        hop.genop_void(PlainOp::Setfield, [v, cfield(&name), value]);
+        hop.genop_void(View::Setfield {
+            object: &v,
+            field: &cfield(&name),
+            value: &value,
+        });
         Ok(None)
     }
 
@@ -152,12 +168,12 @@ impl ReprMethods for PtrRepr {
             return Ok(Some(csigned(*n as i64)));
         }
         let v = hop.inputarg(&self.repr(), 0)?;
-        Ok(Some(hop.genop(PlainOp::Getarraysize, [v], *SIGNED)))
+        Ok(Some(hop.genop(View::Getarraysize { array: &v }, *SIGNED)))
     }
 
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&self.repr(), 0)?;
-        Ok(Some(hop.genop(PlainOp::PtrNonzero, [v], *BOOL)))
+        Ok(Some(hop.genop(View::PtrNonzero { value: &v }, *BOOL)))
     }
 
     fn rtype_str(&self, hop: &Hop<'_>) -> RType {
@@ -220,18 +236,22 @@ impl ReprMethods for PtrRepr {
         }
         let callee = hop.inputarg(&self.repr(), 0)?;
         let known = matches!(callee, Operand::Const(LLConst::Func(_)));
-        let mut args = vec![callee];
+        let mut args = Vec::with_capacity(f.args.len());
         for (i, t) in f.args.iter().enumerate() {
             args.push(input_of_type(hop, *t, i + 1)?);
         }
         hop.exception_is_here()?;
-        let op = if known {
-            PlainOp::DirectCall
-        } else {
-            args.push(cvoid());
-            PlainOp::IndirectCall
+        let (callee, args) = (&callee, &args[..]);
+        let targets = &cvoid();
+        let call = match known {
+            true => View::DirectCall { callee, args },
+            false => View::IndirectCall {
+                callee,
+                args,
+                targets,
+            },
         };
-        Ok(Some(hop.genop(op, args, f.result)))
+        Ok(Some(hop.genop(call, f.result)))
     }
 }
 
@@ -282,9 +302,20 @@ impl InteriorPtrRepr {
     /// A pointer that leaves the block in which it is made.
     pub(crate) fn make_box(&self, llops: &LLOps<'_>, v: &InteriorValue) -> LLOperand {
         let ty = self.boxed();
-        let made = llops.genop(PlainOp::Malloc, [ctype(ty), cflavor_gc()], ty.ptr());
+        let made = llops.genop(
+            View::Malloc {
+                ty: &ctype(ty),
+                flavor: &cflavor_gc(),
+                destructor: None,
+            },
+            ty.ptr(),
+        );
         let set = |name: &str, value: LLOperand| {
-            llops.genop_void(PlainOp::Setfield, [made.clone(), cfield(name), value]);
+            llops.genop_void(View::Setfield {
+                object: &made,
+                field: &cfield(name),
+                value: &value,
+            });
         };
         set("base", v.base.clone());
         let steps = self.path.iter().zip(&v.path);
@@ -303,7 +334,15 @@ impl InteriorPtrRepr {
                 return Err(TyperError::internal("a constant pointer to a part"));
             }
         };
-        let get = |name: &str, ty| hop.genop(PlainOp::Getfield, [made.clone(), cfield(name)], ty);
+        let get = |name: &str, ty| {
+            hop.genop(
+                View::Getfield {
+                    object: &made,
+                    field: &cfield(name),
+                },
+                ty,
+            )
+        };
         let base = get("base", self.parent.ptr());
         let mut n = 0;
         let mut path = Vec::with_capacity(self.path.len());
@@ -343,7 +382,7 @@ impl InteriorPtrRepr {
             return Ok(Some(hop.interior(v.base, v.path)));
         }
         let args = self.steps(hop, last)?;
-        Ok(Some(hop.genop(PlainOp::Getinteriorfield, args, ty)))
+        Ok(Some(hop.genop(PlainOp::Getinteriorfield.view(&args), ty)))
     }
 }
 
@@ -363,11 +402,9 @@ impl ReprMethods for InteriorPtrRepr {
         let v = self.value(hop)?;
         let mut args = vec![v.base];
         args.extend(v.path);
-        Ok(Some(hop.genop(
-            PlainOp::Getinteriorarraysize,
-            args,
-            *SIGNED,
-        )))
+        Ok(Some(
+            hop.genop(PlainOp::Getinteriorarraysize.view(&args), *SIGNED),
+        ))
     }
 
     fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
@@ -379,7 +416,7 @@ impl ReprMethods for InteriorPtrRepr {
         let (step, ty) = self.part(hop.rt, hop.const_name(1)?)?;
         let mut args = self.steps(hop, step)?;
         args.push(input_of_type(hop, ty, 2)?);
-        hop.genop_void(PlainOp::Setinteriorfield, args);
+        hop.genop_void(PlainOp::Setinteriorfield.view(&args));
         Ok(None)
     }
 }
@@ -435,7 +472,7 @@ fn compare(hop: &Hop<'_>, r: &Repr, op: PlainOp) -> RType {
         return c.map(Some);
     }
     let args = hop.inputargs([r, r])?;
-    Ok(Some(hop.genop(op, args, *BOOL)))
+    Ok(Some(hop.genop(op.view(&args), *BOOL)))
 }
 
 fn getitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
@@ -450,7 +487,7 @@ fn assert_index(hop: &Hop<'_>, r: &PtrRepr, v: &LLOperand, index: &LLOperand) ->
     }
     let length = match r.target()?.kind() {
         TypeKind::FixedArray(_, n) => csigned(*n as i64),
-        TypeKind::Array(a) if !a.nolength => hop.genop(PlainOp::Getarraysize, [v.clone()], *SIGNED),
+        TypeKind::Array(a) if !a.nolength => hop.genop(View::Getarraysize { array: v }, *SIGNED),
         _ => return Ok(()),
     };
     containers::assert_inside(hop, index.clone(), length);
@@ -462,14 +499,22 @@ fn item_of(hop: &Hop<'_>, r: &PtrRepr, v: LLOperand, index: LLOperand) -> RType 
     hop.exception_cannot_occur()?;
     assert_index(hop, r, &v, &index)?;
     if !is_container(item) {
-        return Ok(Some(hop.genop(PlainOp::Getarrayitem, [v, index], item)));
+        return Ok(Some(hop.genop(
+            View::Getarrayitem {
+                array: &v,
+                index: &index,
+            },
+            item,
+        )));
     }
     if let Repr::InteriorPtr(_) = &hop.r_result {
         return Ok(Some(hop.interior(v, vec![index])));
     }
     Ok(Some(hop.genop(
-        PlainOp::Getarraysubstruct,
-        [v, index],
+        View::Getarraysubstruct {
+            array: &v,
+            index: &index,
+        },
         item.ptr(),
     )))
 }
@@ -482,7 +527,11 @@ fn setitem(hop: &Hop<'_>, r: &PtrRepr) -> RType {
     let value = input_of_type(hop, item, 2)?;
     hop.exception_cannot_occur()?;
     assert_index(hop, r, &v, &index)?;
-    hop.genop_void(PlainOp::Setarrayitem, [v, index, value]);
+    hop.genop_void(View::Setarrayitem {
+        array: &v,
+        index: &index,
+        value: &value,
+    });
     Ok(None)
 }
 
@@ -499,7 +548,7 @@ fn interior_setitem(hop: &Hop<'_>, r: &InteriorPtrRepr) -> RType {
     let mut args = r.steps(hop, index)?;
     args.push(input_of_type(hop, item, 2)?);
     hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::Setinteriorfield, args);
+    hop.genop_void(PlainOp::Setinteriorfield.view(&args));
     Ok(None)
 }
 
@@ -559,7 +608,13 @@ impl ReprMethods for AddressRepr {
     fn rtype_bool(&self, hop: &Hop<'_>) -> RType {
         let v = hop.inputarg(&Repr::Address, 0)?;
         let null = Operand::Const(LLConst::Null(self.lowleveltype()));
-        Ok(Some(hop.genop(PlainOp::AdrNe, [v, null], *BOOL)))
+        Ok(Some(hop.genop(
+            View::AdrNe {
+                left: &v,
+                right: &null,
+            },
+            *BOOL,
+        )))
     }
 }
 
@@ -590,7 +645,7 @@ pub fn address_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     };
     Some(
         hop.inputargs([&Repr::Address, &second])
-            .map(|args| Some(hop.genop(plain, args, result))),
+            .map(|args| Some(hop.genop(plain.view(&args), result))),
     )
 }
 
@@ -613,15 +668,31 @@ fn access_memory(hop: &Hop<'_>, r: &Repr, ty: LLType) -> RType {
     let at = hop.inputarg(r, 0)?;
     let index = hop.inputarg(&Repr::signed(), 1)?;
     let size = layout(ty, &NoProgram).size as i64;
-    let offset = hop
-        .llops
-        .gennum(NumFamily::Int, NumOp::Mul, [index, csigned(size)], *SIGNED);
+    let offset = hop.llops.genop(
+        View::Binary {
+            family: NumFamily::Int,
+            op: NumOp::Mul,
+            left: &index,
+            right: &csigned(size),
+        },
+        *SIGNED,
+    );
     hop.exception_cannot_occur()?;
     if hop.op == HlOp::GetItem {
-        return Ok(Some(hop.genop(PlainOp::RawLoad, [at, offset], ty)));
+        return Ok(Some(hop.genop(
+            View::RawLoad {
+                address: &at,
+                offset: &offset,
+            },
+            ty,
+        )));
     }
     let value = input_of_type(hop, ty, 2)?;
-    hop.genop_void(PlainOp::RawStore, [at, offset, value]);
+    hop.genop_void(View::RawStore {
+        address: &at,
+        offset: &offset,
+        value: &value,
+    });
     Ok(None)
 }
 

@@ -3,7 +3,7 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::Const;
-use taipan_lltype::{BOOL, LLType, PlainOp, SIGNED, UNSIGNED};
+use taipan_lltype::{BOOL, LLType, PlainOp, SIGNED, UNSIGNED, View};
 
 use crate::hop::cvoid;
 use crate::reprs::InstanceRepr;
@@ -14,7 +14,7 @@ use crate::{Hop, RType, Repr, TyperError};
 pub(super) fn float_bytes(hop: &Hop<'_>, op: PlainOp, result: LLType) -> RType {
     let v = crate::calls::low_arg(hop, 0)?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], result)))
+    Ok(Some(hop.genop(op.view(&[v]), result)))
 }
 
 /// `cast_gcref_to_instance(Class, gcref)`
@@ -22,14 +22,14 @@ pub(super) fn gcref_to_instance(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     let v = crate::calls::low_arg(hop, 1)?;
     let result = hop.r_result.lowleveltype();
-    Ok(Some(hop.genop(PlainOp::CastOpaquePtr, [v], result)))
+    Ok(Some(hop.genop(View::CastOpaquePtr { value: &v }, result)))
 }
 
 /// `checked_cast_gcref_to_instance(Class, gcref)`: None for an instance of another class
 pub(super) fn checked_gcref_to_instance(hop: &Hop<'_>) -> RType {
     let root = Repr::Instance(InstanceRepr::root());
     let v = crate::calls::low_arg(hop, 1)?;
-    let object = hop.genop(PlainOp::CastOpaquePtr, [v], root.lowleveltype());
+    let object = hop.genop(View::CastOpaquePtr { value: &v }, root.lowleveltype());
     let class = hop.inputarg(&Repr::Type, 0)?;
     let found = hop.gendirectcall("rclass.ll_checked_cast", [object, class])?;
     hop.convert_result(found, &root).map(Some)
@@ -145,29 +145,33 @@ pub(super) fn construct(hop: &Hop<'_>) -> RType {
 
 pub(super) fn int_between(hop: &Hop<'_>) -> RType {
     let r = Repr::signed();
-    let args = hop.inputargs([&r, &r, &r])?;
+    let [low, value, high] = &hop.inputargs([&r, &r, &r])?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(PlainOp::IntBetween, args, *BOOL)))
+    Ok(Some(
+        hop.genop(View::IntBetween { low, value, high }, *BOOL),
+    ))
 }
 
 pub(super) fn int_force_ge_zero(hop: &Hop<'_>) -> RType {
-    let args = hop.inputargs([&Repr::signed()])?;
+    let [value] = &hop.inputargs([&Repr::signed()])?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(PlainOp::IntForceGeZero, args, *SIGNED)))
+    Ok(Some(hop.genop(View::IntForceGeZero { value }, *SIGNED)))
 }
 
 pub(super) fn uint_mul_high(hop: &Hop<'_>) -> RType {
     let r = Repr::unsigned();
-    let args = hop.inputargs([&r, &r])?;
+    let [left, right] = &hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(PlainOp::UintMulHigh, args, *UNSIGNED)))
+    Ok(Some(
+        hop.genop(View::UintMulHigh { left, right }, *UNSIGNED),
+    ))
 }
 
 pub(super) fn keepalive(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
     for i in 0..hop.nb_args() {
         let v = crate::calls::low_arg(hop, i)?;
-        hop.genop_void(PlainOp::Keepalive, [v]);
+        hop.genop_void(View::Keepalive { value: &v });
     }
     Ok(Some(cvoid()))
 }
@@ -176,23 +180,22 @@ pub(super) fn identity(hop: &Hop<'_>, op: PlainOp) -> RType {
     let r = hop.args_r[0].clone();
     let v = hop.inputarg(&r, 0)?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], *SIGNED)))
+    Ok(Some(hop.genop(op.view(&[v]), *SIGNED)))
 }
 
 pub(super) fn branch_hint(hop: &Hop<'_>, op: PlainOp) -> RType {
     let v = hop.inputarg(&Repr::Bool, 0)?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(op, [v], *BOOL)))
+    Ok(Some(hop.genop(op.view(&[v]), *BOOL)))
 }
 
 /// `rgc.collect(generation)`: of the youngest one only where that is a constant 0.
 pub(super) fn gc_collect(hop: &Hop<'_>) -> RType {
     hop.exception_cannot_occur()?;
-    let op = match hop.const_arg(0) {
-        Some(Const::Int(0)) => PlainOp::GcCollectMinor,
-        _ => PlainOp::GcCollect,
-    };
-    hop.genop_void(op, []);
+    hop.genop_void(match hop.const_arg(0) {
+        Some(Const::Int(0)) => View::GcCollectMinor {},
+        _ => View::GcCollect { generation: None },
+    });
     Ok(Some(cvoid()))
 }
 
@@ -220,7 +223,7 @@ pub(super) fn instantiate(hop: &Hop<'_>) -> RType {
         _ => hop.const_arg(1),
     };
     if matches!(nonmovable, Some(Const::Bool(true))) {
-        hop.genop_void(PlainOp::GcCollectMinor, []);
+        hop.genop_void(View::GcCollectMinor {});
     }
     Ok(Some(v))
 }
@@ -229,6 +232,9 @@ pub(super) fn ll_assert(hop: &Hop<'_>) -> RType {
     let v = hop.inputarg(&Repr::Bool, 0)?;
     let message = hop.inputarg(&Repr::Str, 1)?;
     hop.exception_cannot_occur()?;
-    hop.genop_void(PlainOp::DebugAssert, [v, message]);
+    hop.genop_void(View::DebugAssert {
+        condition: &v,
+        message: Some(&message),
+    });
     Ok(Some(cvoid()))
 }

@@ -3,8 +3,8 @@
 use taipan_graph::Const;
 use taipan_interp::ObjData;
 use taipan_lltype::{
-    Field, GCREF, LLConst, LLOperand, LLType, OBJECT, PlainOp, StaticData, StaticSym, StaticValue,
-    StructBody,
+    Field, GCREF, LLConst, LLOperand, LLType, OBJECT, StaticData, StaticSym, StaticValue,
+    StructBody, View,
 };
 
 use crate::reprs::InstanceRepr;
@@ -78,7 +78,7 @@ pub(crate) fn prebuilt_weakref(rt: &RTyper<'_>, target: &Const) -> Typed<StaticD
 pub(crate) fn rtype_weakref_create(hop: &Hop<'_>) -> RType {
     let v = hop.inputarg(&Repr::Instance(InstanceRepr::root()), 0)?;
     hop.exception_cannot_occur()?;
-    Ok(Some(hop.genop(PlainOp::WeakrefCreate, [v], *GCREF)))
+    Ok(Some(hop.genop(View::WeakrefCreate { object: &v }, *GCREF)))
 }
 
 /// All weak references look alike.

@@ -51,7 +51,8 @@ impl Maker<'_> {
         args: impl IntoIterator<Item = LLOperand>,
         ty: LLType,
     ) -> VarId {
-        push(&mut self.g, self.block, op, args, ty, 0)
+        let args: Vec<LLOperand> = args.into_iter().collect();
+        push(&mut self.g, self.block, op.into().view(&args), ty, 0)
     }
 
     fn int(&mut self) -> LLOperand {
