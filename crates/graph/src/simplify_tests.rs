@@ -9,189 +9,42 @@ fn graph(text: &str) -> FunctionGraph {
     parse_graph(text, names).expect("parses")
 }
 
+/// The graphs of `tests/flow`.
+#[test]
+fn passes() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/flow");
+    taipan_testkit::check_flow_files(dir, |passes, text| {
+        let mut g = graph(text);
+        for pass in passes {
+            pass_named(pass)(&mut g);
+        }
+        assert_valid(&g);
+        g.compact();
+        print_graph(&g, HlNames::default())
+    });
+}
+
+fn pass_named(name: &str) -> fn(&mut FunctionGraph) {
+    match name {
+        "cleanup" => cleanup,
+        "constfold_exitswitch" => constfold_exitswitch,
+        "eliminate_empty_blocks" => eliminate_empty_blocks,
+        "join_blocks" => join_blocks,
+        "join_blocks_ssa" => join_blocks_ssa,
+        "remove_identical_vars" => remove_identical_vars,
+        "remove_identical_vars_ssa" => remove_identical_vars_ssa,
+        "ssa_to_ssi" => ssa_to_ssi,
+        "transform_dead_op_vars" => transform_dead_op_vars,
+        other => panic!("no pass {other}"),
+    }
+}
+
 fn check(pass: impl Fn(&mut FunctionGraph), text: &str, after: Expect) {
     let mut g = graph(text);
     pass(&mut g);
     assert_valid(&g);
     g.compact();
     after.assert_eq(&print_graph(&g, HlNames::default()));
-}
-
-#[test]
-fn empty_blocks_go() {
-    check(
-        eliminate_empty_blocks,
-        "graph f
-        block0(v0): goto block1(v0)
-        block1(v1): goto block2(v1, 5)
-        block2(v2, v3): v4 = add(v2, v3) goto block3()
-        block3(): goto block4()
-        block4(): goto block3()
-        return(v5) except(v6, v7)",
-        expect![[r#"
-            graph f
-            block0(v0):
-                goto block1(v0, 5)
-            block1(v1, v2):
-                v3 = add(v1, v2)
-                goto block2()
-            block2():
-                goto block3()
-            block3():
-                goto block3()
-            return(v4)
-            except(v5, v6)
-        "#]],
-    );
-}
-
-#[test]
-fn blocks_join_in_ssa_form() {
-    check(
-        |g| {
-            join_blocks_ssa(g);
-            ssa_to_ssi(g);
-        },
-        "graph f
-        block0(v0): v1 = neg(v0) goto block1(v1)
-        block1(v2): goto block2(v2)
-        block2(v3): switch v0
-            False: return(v2)
-            True: block3()
-        block3(): v4 = add(v2, v3) goto return(v4)
-        return(v5) except(v6, v7)",
-        expect![[r#"
-            graph f
-            block0(v0):
-                v1 = neg(v0)
-                switch v0
-                    False: return(v1)
-                    True: block1(v1)
-            block1(v2):
-                v3 = add(v2, v2)
-                goto return(v3)
-            return(v4)
-            except(v5, v6)
-        "#]],
-    );
-}
-
-#[test]
-fn blocks_join() {
-    check(
-        join_blocks,
-        "graph f
-        block0(v0): goto block1(v0, True)
-        block1(v1, v2): v3 = neg(v1) switch v2
-            False: return(1)
-            True: block2(v3)
-        block2(v4): v5 = pos(v4) goto return(v5)
-        return(v6) except(v7, v8)",
-        expect![[r#"
-            graph f
-            block0(v0):
-                v1 = neg(v0)
-                v2 = pos(v1)
-                goto return(v2)
-            return(v3)
-            except(v4, v5)
-        "#]],
-    );
-}
-
-#[test]
-fn dead_operations_and_variables_go() {
-    check(
-        transform_dead_op_vars,
-        "graph f
-        block0(v0, v1): v2 = add(v0, v1) goto block1(v0, v2, v1)
-        block1(v3, v4, v5): v6 = simple_call(v3) v7 = getitem(v3, v5) canraise
-            ok: block1(v3, v4, v5)
-            #E(v8, v9): return(0)
-        return(v10) except(v11, v12)",
-        expect![[r#"
-            graph f
-            block0(v0, v1):
-                goto block1(v0, v1)
-            block1(v2, v3):
-                v4 = simple_call(v2)
-                v5 = getitem(v2, v3)
-                canraise
-                    ok: block1(v2, v3)
-                    #0000000000000007(v6, v7): return(0)
-            return(v8)
-            except(v9, v10)
-        "#]],
-    );
-}
-
-#[test]
-fn identical_variables_become_one() {
-    check(
-        remove_identical_vars,
-        "graph f
-        block0(v0): goto block1(v0, v0, 3, 3, 1)
-        block1(v1, v2, v3, v4, v5): v6 = add(v1, v5) v7 = add(v2, v3) v8 = lt(v6, v4) switch v8
-            False: block1(v6, v6, v3, 4, v7)
-            True: block2(v6, v7, v3)
-        block2(v9, v10, v11): v12 = newtuple(v9, v10, v11) goto return(v12)
-        return(v13) except(v14, v15)",
-        expect![[r#"
-            graph f
-            block0(v0):
-                goto block1(v0, 3, 1)
-            block1(v1, v2, v3):
-                v4 = add(v1, v3)
-                v5 = add(v1, 3)
-                v6 = lt(v4, v2)
-                switch v6
-                    False: block1(v4, 4, v5)
-                    True: block2(v4, v5)
-            block2(v7, v8):
-                v9 = newtuple(v7, v8, 3)
-                goto return(v9)
-            return(v10)
-            except(v11, v12)
-        "#]],
-    );
-}
-
-#[test]
-fn ssa_becomes_ssi() {
-    check(
-        ssa_to_ssi,
-        "graph f
-        block0(v0): v1 = bool(v0) switch v1
-            False: block1()
-            True: block2()
-        block1(): v2 = neg(v0) goto block3(v2)
-        block2(): goto block3(v0)
-        block3(v3): v4 = add(v3, v0) v5 = lt(v4, v1) switch v5
-            False: block3(v4)
-            True: return(v0)
-        return(v6) except(v7, v8)",
-        expect![[r#"
-            graph f
-            block0(v0):
-                v1 = bool(v0)
-                switch v1
-                    False: block1(v0, v1)
-                    True: block2(v0, v1)
-            block1(v2, v3):
-                v4 = neg(v2)
-                goto block3(v4, v2, v3)
-            block2(v5, v6):
-                goto block3(v5, v5, v6)
-            block3(v7, v8, v9):
-                v10 = add(v7, v8)
-                v11 = lt(v10, v9)
-                switch v11
-                    False: block3(v10, v8, v9)
-                    True: return(v8)
-            return(v12)
-            except(v13, v14)
-        "#]],
-    );
 }
 
 #[test]

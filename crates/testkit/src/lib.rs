@@ -1,13 +1,16 @@
-//! What tests share: a database in memory, the fixture language, and asserts on the
-//! log of executed queries.
+//! What tests share: a database in memory, the fixture language, asserts on the
+//! log of executed queries, and tests of passes that are files.
 //!
 //! **Architecture invariants.** Used by tests only. Stands on `base` and `prelude`
 //! alone, so that the tests of every crate can use it.
+
+mod flow_files;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
+pub use flow_files::check_flow_files;
 use taipan_base::{Db, File, Files, MemorySystem, Program, System, WarmState, sync};
 
 /// A database over files in memory that logs which queries execute.

@@ -1,6 +1,7 @@
 //! Passes are tested as text in, text out, and by running graphs before and after.
 
 mod exceptions;
+mod flow;
 mod frames;
 mod gc;
 mod optimizations;
