@@ -1,7 +1,7 @@
 //! After any sequence of edits every artifact is what a fresh database gives.
 //!
-//! `TAIPAN_EDITS` says how many edits to try per program, where the usual few are not
-//! enough; `TAIPAN_EDITS_SEED` which ones.
+//! Three targets: `edits`, of small programs; `project-edits`, of generated ones; `fixture-edits`, of
+//! those in fixtures/.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,6 +14,8 @@ use taipan_benches::{EditKind, Flaw, Project};
 use taipan_driver::{
     Database, EmitForm, EmitRequest, LoadOptions, Stage, Timings, check, compile_native, emit, load,
 };
+use taipan_testkit::fuzz::{Choices, Target};
+use taipan_testkit::{edited, slightly_damaged};
 
 /// Texts by path.
 type Files = BTreeMap<String, String>;
@@ -138,42 +140,33 @@ fn difference(warm: &str, fresh: &str) -> String {
     }
 }
 
-fn number(name: &str, usual: u64) -> u64 {
-    let given = std::env::var(name).ok();
-    given.and_then(|n| n.parse().ok()).unwrap_or(usual)
-}
-
-fn edits(usual: u64) -> u64 {
-    number("TAIPAN_EDITS", usual)
-}
-
 /// Applies random edits to a generated program, valid and invalid ones.
-fn try_project(seed: u64, functions: usize, edits: u64, native: bool) {
+fn try_project(choices: &mut Choices<'_>, functions: usize, edits: usize, native: bool) {
+    let seed = choices.number();
     let mut project = Project::generate(seed, functions);
-    let mut rng = Rng::with_seed(seed ^ number("TAIPAN_EDITS_SEED", 0));
+    let mut rng = Rng::with_seed(seed);
     let mut warm = Workbench::new(project.files(), Project::TARGET);
     warm.artifacts(native);
     for n in 0..edits {
-        let edit = match rng.u32(0..8) {
-            0 => {
-                let flaw = *rng.choice(Flaw::ALL).expect("there are flaws");
+        let edit = match choices.below(8) {
+            1 => {
+                let flaw = choices.of(Flaw::ALL);
                 project.edit(EditKind::Flaw(flaw), &mut rng)
             }
-            1 => project.edit(EditKind::Revert, &mut rng),
+            2 => project.edit(EditKind::Revert, &mut rng),
             _ => Some(project.random_edit(&mut rng)),
         };
         let Some(edit) = edit else { continue };
         warm.write(&edit.files);
         // Sometimes several edits come before anyone asks.
-        if rng.u32(0..4) == 0 {
+        if choices.below(4) == 1 {
             continue;
         }
         let fresh = Workbench::new(project.files(), Project::TARGET);
         let (a, b) = (warm.artifacts(native), fresh.artifacts(native));
         assert!(
             a == b,
-            "TAIPAN_EDITS_SEED={}: program {seed}, edit {n}: {:?} of {}\n{}",
-            number("TAIPAN_EDITS_SEED", 0),
+            "program {seed}, edit {n}: {:?} of {}\n{}",
             edit.kind,
             edit.what,
             difference(&a, &b)
@@ -183,14 +176,59 @@ fn try_project(seed: u64, functions: usize, edits: u64, native: bool) {
 
 #[test]
 fn generated_programs() {
-    for seed in 0..2 {
-        try_project(seed, 60, edits(6), false);
-    }
+    let target = Target::new("project-edits").cases(2).bytes(128);
+    target.run(|choices| try_project(choices, 60, 6, false));
 }
 
 #[test]
 fn generated_programs_down_to_machine_code() {
-    try_project(11, 30, edits(3), true);
+    let target = Target::new("object-edits").cases(1).bytes(128);
+    target.run(|choices| try_project(choices, 30, 3, true));
+}
+
+/// A program of two modules with a little of everything.
+const SMALL: &[(&str, &str)] = &[
+    ("main.py", include_str!("small/main.py")),
+    ("shapes.py", include_str!("small/shapes.py")),
+];
+
+/// A few edits of a small program, each as likely to break it as not, and back.
+#[test]
+fn small_programs() {
+    let target = Target::new("edits").cases(8).bytes(256);
+    target.run(|choices| {
+        let original: Files = (SMALL.iter())
+            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+            .collect();
+        let mut now = original.clone();
+        let mut warm = Workbench::new(&now, "main.py");
+        let asked_first = choices.bool();
+        if asked_first {
+            warm.artifacts(false);
+        }
+        for _ in 0..1 + choices.below(4) {
+            let mut written = Vec::new();
+            for _ in 0..1 + choices.below(2) {
+                let (path, _) = choices.of(SMALL);
+                let text = match choices.below(6) {
+                    0 => original[path].clone(),
+                    1 => slightly_damaged(&now[path], choices),
+                    _ => edited(&now[path], choices),
+                };
+                now.insert(path.to_owned(), text.clone());
+                written.push((path.to_owned(), text));
+            }
+            warm.write(&written);
+            if choices.below(3) == 0 {
+                continue;
+            }
+            let fresh = Workbench::new(&now, "main.py");
+            let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
+            let changes = now.iter().map(|(p, t)| line_difference(&original[p], t));
+            let changes: String = changes.collect();
+            assert!(a == b, "{changes}\n{}", difference(&a, &b));
+        }
+    });
 }
 
 /// A method that overrides another one goes and comes back: the one below it was bound to
@@ -251,83 +289,42 @@ fn fixtures(dir: &Utf8Path, prefix: &str, out: &mut Files) {
     }
 }
 
-/// A random change of a text, which may well break it: a line goes or is doubled, a
-/// number or an operator is another one, None comes in.
-fn mutate(text: &str, rng: &mut Rng) -> String {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for _ in 0..50 {
-        if lines.is_empty() {
-            break;
-        }
-        let at = rng.usize(0..lines.len());
-        let line = lines[at].clone();
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let replaced = match rng.u32(0..8) {
-            0 => line.replacen(" + ", " - ", 1),
-            1 => line.replacen('1', "2", 1),
-            2 => line.replacen("return ", "return None and ", 1),
-            3 => line.replacen('0', "'zero'", 1),
-            4 => line.replacen("= ", "= None or ", 1),
-            5 => line.replacen("self.", "self.other_", 1),
-            6 => {
-                lines.insert(at, line);
-                break;
-            }
-            _ => {
-                lines.remove(at);
-                break;
-            }
-        };
-        if replaced != line {
-            lines[at] = replaced;
-            break;
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
 /// The programs of fixtures/ under edits that nobody would make, and back.
 #[test]
 fn fixtures_under_random_edits() {
     let root = Utf8Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/programs"));
     let mut files = Files::new();
     fixtures(root, "", &mut files);
-    let mut rng = Rng::with_seed(number("TAIPAN_EDITS_SEED", 0));
     let mut targets: Vec<String> = files.keys().filter(|f| !f.contains('/')).cloned().collect();
     targets.push("quill/targetquill.py".to_owned());
-    for target in targets {
-        let own: Vec<String> = match target.split_once('/') {
-            Some((folder, _)) => files
-                .keys()
-                .filter(|f| f.starts_with(folder))
-                .cloned()
-                .collect(),
-            None => vec![target.clone()],
+    let target = Target::new("fixture-edits").cases(8).bytes(128);
+    target.run(|choices| {
+        let target = choices.one_of(&targets);
+        let own: Vec<&String> = match target.split_once('/') {
+            Some((folder, _)) => files.keys().filter(|f| f.starts_with(folder)).collect(),
+            None => vec![target],
         };
         let mut now = files.clone();
-        let mut warm = Workbench::new(&now, &target);
+        let mut warm = Workbench::new(&now, target);
         warm.artifacts(false);
-        for n in 0..edits(1) {
-            let file = rng.choice(&own).expect("there are files").clone();
-            let text = match rng.u32(0..4) {
-                0 if n > 0 => files[&file].clone(),
-                _ => mutate(&now[&file], &mut rng),
+        for _ in 0..1 + choices.below(3) {
+            let file = choices.of(&own);
+            let text = match choices.below(4) {
+                0 => files[file].clone(),
+                _ => edited(&now[file], choices),
             };
             now.insert(file.clone(), text.clone());
             warm.write(&[(file.clone(), text.clone())]);
-            let fresh = Workbench::new(&now, &target);
+            let fresh = Workbench::new(&now, target);
             let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
             assert!(
                 a == b,
-                "TAIPAN_EDITS_SEED={}: {target}, edit {n} of {file}\n{}\n{}",
-                number("TAIPAN_EDITS_SEED", 0),
-                line_difference(&files[&file], &text),
+                "{target}, an edit of {file}\n{}\n{}",
+                line_difference(&files[file], &text),
                 difference(&a, &b)
             );
         }
-    }
+    });
 }
 
 fn line_difference(before: &str, after: &str) -> String {

@@ -1,6 +1,7 @@
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use taipan_fuzz::Target;
 
 use super::{Cache, CacheLimits, Key, pack_files};
 
@@ -213,6 +214,42 @@ fn truncated_files_cost_entries_only() {
     with_damage(|b| b.truncate(b.len() - 1));
     with_damage(|b| b.push(0));
     with_damage(|b| b.extend_from_within(..));
+}
+
+#[test]
+fn damaged_packs_cost_entries_only() {
+    let target = Target::new("packs").cases(150).bytes(128);
+    target.run(|choices| {
+        let changes: Vec<(usize, usize, usize)> = (0..1 + choices.below(6))
+            .map(|_| {
+                (
+                    choices.below(5),
+                    choices.number() as usize,
+                    choices.below(256),
+                )
+            })
+            .collect();
+        with_damage(|b| {
+            for (kind, at, value) in &changes {
+                // The trailer and the rows are where most can go wrong.
+                let at = match at % 3 {
+                    0 => b.len().saturating_sub(1 + at / 3 % 40),
+                    1 => b.len().saturating_sub(1 + at / 3 % 2000),
+                    _ => at / 3 % b.len().max(1),
+                };
+                match kind {
+                    0 => b.truncate(at),
+                    1 => b.insert(at.min(b.len()), *value as u8),
+                    2 => b.extend_from_within(at.min(b.len())..),
+                    _ => {
+                        if let Some(byte) = b.get_mut(at) {
+                            *byte = *value as u8;
+                        }
+                    }
+                }
+            }
+        });
+    });
 }
 
 #[test]

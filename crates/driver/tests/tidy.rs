@@ -37,7 +37,7 @@ const ORDER: &[&str] = &[
 ];
 
 /// Crates that only tests use.
-const FOR_TESTS: &[&str] = &["testkit", "workbench"];
+const FOR_TESTS: &[&str] = &["fuzz", "testkit", "workbench"];
 
 /// What a crate must not use even though it stands below.
 const FORBIDDEN: &[(&str, &[&str])] = &[

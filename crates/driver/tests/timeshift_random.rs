@@ -1,8 +1,6 @@
 //! Random functions over objects, lists and fixed arrays that may be the same: residual
 //! code computes what the interpreter does. A mistake in what is known of memory is a
 //! wrong result without any other sign.
-//!
-//! `TIMESHIFT_SEEDS=100` runs more of them.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,21 +10,7 @@ use taipan_driver::{
     CallOutcome, CallRequest, Database, Engine, JitPolicy, LoadOptions, Splits, TimeshiftRequest,
     Timings, call, parse_literal, timeshift,
 };
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
-
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len() as u64) as usize]
-    }
-}
+use taipan_fuzz::{Choices, Target};
 
 const PRELUDE: &str = "
 from rpython.rlib.jit import hint, dont_look_inside, elidable
@@ -75,7 +59,7 @@ def inside(c, n):
 const VIRTUALIZABLE: &str = "    _virtualizable_ = ['x', 'next', 'items[*]']\n";
 
 /// Statements on cells `a`, `b`, `c`, lists `l`, `m` and numbers `i`, `j`, `k`.
-fn statement(r: &mut Random, depth: u32, indent: usize, out: &mut String) {
+fn statement(r: &mut Choices<'_>, depth: u32, indent: usize, out: &mut String) {
     let pad = "    ".repeat(indent);
     let cell = r.of(&["a", "b", "c"]);
     let other = r.of(&["a", "b", "c"]);
@@ -141,26 +125,22 @@ fn statement(r: &mut Random, depth: u32, indent: usize, out: &mut String) {
     let _ = writeln!(out, "{pad}{line}");
 }
 
-fn block(r: &mut Random, depth: u32, indent: usize, out: &mut String) {
+fn block(r: &mut Choices<'_>, depth: u32, indent: usize, out: &mut String) {
     for _ in 0..2 + r.below(6) {
         statement(r, depth, indent, out);
     }
 }
 
-fn program(seed: u64) -> String {
-    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..5 {
-        r.below(2);
-    }
+fn program(r: &mut Choices<'_>) -> String {
     let mut out = PRELUDE.to_owned();
-    if seed.is_multiple_of(2) {
+    if r.bool() {
         let class = "class Base(object):\n";
         out = out.replace(class, &format!("{class}{VIRTUALIZABLE}"));
     }
     out.push_str("def f(i, j, k):\n    a = Base(i)\n    b = Sub(j)\n    keep(b, b.items)\n");
     out.push_str("    c = kept_cell()\n    l = kept_list()\n    m = [i, j, k]\n");
     for _ in 0..12 {
-        statement(&mut r, 0, 1, &mut out);
+        statement(r, 0, 1, &mut out);
     }
     out.push_str("    r = a.x + b.x * 5 + c.x * 7 + a.y * 11 + b.y * 13 + c.y * 17\n");
     out.push_str("    r += l[0] + l[1] * 3 + l[2] * 5 + m[0] * 7 + m[1] * 9 + m[2] * 19\n");
@@ -173,10 +153,6 @@ fn program(seed: u64) -> String {
 
 #[test]
 fn residual_code_computes_the_same() {
-    let seeds = std::env::var("TIMESHIFT_SEEDS").ok();
-    let seeds = seeds.and_then(|s| s.parse().ok()).unwrap_or(12);
-    let first = std::env::var("TIMESHIFT_FIRST").ok();
-    let first = first.and_then(|s| s.parse().ok()).unwrap_or(1);
     let policies = [
         (false, Splits::Eager),
         (true, Splits::Eager),
@@ -189,8 +165,9 @@ fn residual_code_computes_the_same() {
         };
         (policy, splits)
     });
-    for seed in first..first + seeds {
-        let source = program(seed);
+    let target = Target::new("residual-code").cases(12).bytes(2048);
+    target.run(|choices| {
+        let source = program(choices);
         let system = MemorySystem::new(taipan_prelude::SHIPPED);
         system.write("/main.py", &source);
         let db = Database::new(Arc::new(system));
@@ -206,7 +183,7 @@ fn residual_code_computes_the_same() {
             let options = LoadOptions::default();
             let want = match call(&db, &options, &plain, &mut Timings::default()) {
                 Ok(CallOutcome::Returned(v)) => v,
-                other => panic!("seed {seed} does not run: {other:?}\n{source}"),
+                other => panic!("it does not run: {other:?}\n{source}"),
             };
             for (policy, splits) in &policies {
                 let request = TimeshiftRequest {
@@ -225,14 +202,14 @@ fn residual_code_computes_the_same() {
                 match got {
                     Ok(got) if got.result == Ok(want.clone()) => {}
                     Ok(got) => panic!(
-                        "seed {seed}, {args:?}, {policy:?}, {splits:?}: {:?}, not {want:?}\n{source}",
+                        "{args:?}, {policy:?}, {splits:?}: {:?}, not {want:?}\n{source}",
                         got.result
                     ),
                     Err(e) => {
-                        panic!("seed {seed}, {args:?}, {policy:?}, {splits:?}: {e:?}\n{source}")
+                        panic!("{args:?}, {policy:?}, {splits:?}: {e:?}\n{source}")
                     }
                 }
             }
         }
-    }
+    });
 }

@@ -158,11 +158,19 @@ fn main() -> ExitCode {
         trial("projects", Box::new(all_of(generated::projects()))),
         trial(
             "random_programs",
-            Box::new(all_of(generated::random_programs())),
+            Box::new(all_of(generated::numbered(
+                generated::PROGRAMS,
+                6,
+                generated::random_program,
+            ))),
         ),
         trial(
             "programs_of_classes",
-            Box::new(all_of(generated::programs_of_classes())),
+            Box::new(all_of(generated::numbered(
+                generated::CLASSES,
+                1,
+                generated::program_of_classes,
+            ))),
         ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

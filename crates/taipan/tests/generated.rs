@@ -1,6 +1,5 @@
 //! Generated programs behave the same on every engine; cpython.rs compares them with
-//! CPython 2.7. `TAIPAN_PROGRAMS=n` tries n programs of each kind instead of a few,
-//! `TAIPAN_SEED=n` starts with another one than the first; a program that fails is printed.
+//! CPython 2.7. A program that fails is printed.
 
 mod support {
     pub(crate) mod generated;
@@ -11,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use support::generated::{self, Generated};
+use taipan_fuzz::Target;
 
 fn run(command: &mut Command, folder: &Path) -> Output {
     command.current_dir(folder).output().expect("it starts")
@@ -50,10 +50,16 @@ fn projects() {
 
 #[test]
 fn random_programs() {
-    generated::random_programs().for_each(check);
+    let target = Target::new(generated::PROGRAMS)
+        .cases(6)
+        .bytes(generated::BYTES);
+    target.run(|choices| check(generated::random_program(choices.take())));
 }
 
 #[test]
 fn programs_of_classes() {
-    generated::programs_of_classes().for_each(check);
+    let target = Target::new(generated::CLASSES)
+        .cases(1)
+        .bytes(generated::BYTES);
+    target.run(|choices| check(generated::program_of_classes(choices.take())));
 }

@@ -1,6 +1,6 @@
 //! Interpreters with a `JitDriver` print the same with the just-in-time compiler as
-//! without, in every way of running it. `TAIPAN_PROGRAMS=n` tries n random programs of the
-//! interpreted language instead of a few, `TAIPAN_SEED=n` starts with another one.
+//! without, in every way of running it. `TAIPAN_FUZZ_CASES=n` tries n random programs of the
+//! interpreted language instead of a few, `TAIPAN_FUZZ_FIRST=n` starts with another one.
 
 mod support {
     pub(crate) mod programs;
@@ -17,6 +17,7 @@ use support::programs::{PROGRAMS, outcome, programs};
 use support::quill;
 use support::text::seeds;
 use support::toys::{MAIN, TOYS};
+use taipan_fuzz::{Choices, bytes_of_case};
 
 /// How the compiler is run: loops are compiled when they have come by that often.
 const WAYS: &[&[&str]] = &[
@@ -83,7 +84,7 @@ fn interpreters() {
 fn random_quill_programs() {
     let folder = tempfile::tempdir().unwrap();
     for seed in seeds(4) {
-        let program = quill::program(seed);
+        let program = quill::program(Choices::new(&bytes_of_case("quill", seed, 16 << 10)));
         let file = folder.path().join(format!("{seed}.ql"));
         std::fs::write(&file, &program).unwrap();
         check("quill/targetquill.py", &[file.as_os_str()], &program);

@@ -1,10 +1,14 @@
-//! What tests share: a database in memory, the fixture language, asserts on the
-//! log of executed queries, and tests of passes that are files.
+//! What tests share: a database in memory, the fixture language, asserts on the log of
+//! executed queries, damage to texts, and tests of passes that are files.
 //!
-//! **Architecture invariants.** Used by tests only. Stands on `base` and `prelude`
+//! **Architecture invariants.** Used by tests only. Stands on `base`, `prelude` and `fuzz`
 //! alone, so that the tests of every crate can use it.
 
+mod damage;
 mod flow_files;
+
+pub use damage::{damaged, edited, slightly_damaged};
+pub use taipan_fuzz as fuzz;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,67 +1,86 @@
-//! Shipped modules with random damage: whatever is wrong is told, at a place in the
-//! text, and all codes stay well-formed.
+//! Whatever a text is, it is parsed and compiled: what is wrong with it is told at a place in the
+//! text, all codes are well-formed, and an edit of a text gives what that text gives by itself.
 
+use taipan_base::TextRange;
 use taipan_prelude::SHIPPED;
-use taipan_testkit::TestDb;
+use taipan_testkit::fuzz::{Choices, Target};
+use taipan_testkit::{TestDb, damaged, slightly_damaged};
 
-use crate::{CodeKind, SourceText, code, text_codes, verify};
+use crate::{code, code_spans, module_codes, verify};
 
-/// What is put in.
-const PIECES: &[&str] = &[
-    "(", ")", "[", "}", ":", "=", "\"", "'''", "\\", "\n", "\n    ", "\t", "lambda ", "print ",
-    "exec ", "if ", "else", "def ", "class ", ",", ".", "**", "`", "yield ", "for ", " in ",
-    "not ", "0x", "9", "é", "\0", "\r", "#", "@", ";", "try:", "except", "finally:", "with ",
-    "import ", "return ", "global ", "del ", "raise ", "u'", "\\N{", "break\n",
-];
-
-/// A xorshift generator: the same damage in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 as usize % n.max(1)
+/// Any text at all: a piece of a shipped module with damage, or bytes.
+fn any_text(choices: &mut Choices<'_>) -> String {
+    match choices.below(8) {
+        7 => String::from_utf8_lossy(choices.bytes(300)).into_owned(),
+        _ => damaged(choices.of(SHIPPED).1, choices),
     }
 }
 
-fn damage(text: &str, random: &mut Random) -> String {
-    let mut chars: Vec<char> = text.chars().collect();
-    let start = random.below(chars.len());
-    chars = chars[start..].iter().copied().take(1_500).collect();
-    for _ in 0..=random.below(8) {
-        let at = random.below(chars.len());
-        if random.below(3) == 0 {
-            let end = (at + 1 + random.below(10)).min(chars.len());
-            chars.drain(at.min(end)..end);
-        } else {
-            chars.splice(at..at, PIECES[random.below(PIECES.len())].chars());
-        }
+#[track_caller]
+fn assert_in_text(text: &str, range: TextRange) {
+    let range = range.start as usize..range.end as usize;
+    assert!(text.get(range.clone()).is_some(), "{range:?} in {text:?}");
+}
+
+/// The tree and everything that is said about places in it.
+fn check_tree(text: &str) {
+    let parsed = taipan_syntax::parse(text);
+    for (id, _) in parsed.ast.exprs.iter() {
+        assert_in_text(text, parsed.spans.expr(id));
     }
-    chars.into_iter().collect()
+    for (id, _) in parsed.ast.stmts.iter() {
+        assert_in_text(text, parsed.spans.stmt(id));
+    }
+    let mut last = TextRange::new(0, 0);
+    for e in &parsed.errors {
+        assert_in_text(text, e.range);
+        assert!(last <= e.range, "errors are in the order of places");
+        last = e.range;
+        assert!(!e.message.contains('\n'), "{:?}", e.message);
+    }
+}
+
+/// All codes of `/main.py` with their places, and what is wrong with it, as text.
+fn check_codes(db: &TestDb) -> String {
+    let file = db.file("/main.py");
+    let text = file.text(db);
+    let codes = module_codes(db, file);
+    let mut out = String::new();
+    let mut poisoned = false;
+    for id in codes.ids() {
+        let code = code(db, *id);
+        poisoned |= code.poisoned;
+        assert_eq!(verify(&code), Ok(()), "{text}");
+        out.push_str(&format!("{id:?} {code:?} {:?}\n", code_spans(db, *id)));
+    }
+    // What ids are called depends on what was there before.
+    for (i, id) in codes.ids().iter().enumerate() {
+        out = out.replace(&format!("{id:?}"), &format!("code {i}"));
+    }
+    let errors = codes.errors(db);
+    assert!(!poisoned || !errors.is_empty(), "{text}");
+    for e in errors.iter() {
+        assert_in_text(text, e.range);
+        out.push_str(&format!("{e:?}\n"));
+    }
+    out
 }
 
 #[test]
 fn damaged_texts_compile() {
-    let mut random = Random(0x5eed);
-    let db = TestDb::default();
-    for _ in 0..300 {
-        let (path, text) = SHIPPED[random.below(SHIPPED.len())];
-        let text = damage(text, &mut random);
-        let source = SourceText::new(&db, path, text.as_str(), CodeKind::Module);
-        let codes = text_codes(&db, source);
-        let mut poisoned = false;
-        for id in codes.ids() {
-            let code = code(&db, *id);
-            poisoned |= code.poisoned;
-            assert_eq!(verify(&code), Ok(()), "{text}");
-        }
-        let errors = codes.errors(&db);
-        assert!(!poisoned || !errors.is_empty(), "{text}");
-        for e in errors.iter() {
-            let range = e.range.start as usize..e.range.end as usize;
-            assert!(text.get(range).is_some(), "{e:?} in {text}");
-        }
-    }
+    let target = Target::new("parser").cases(300).bytes(512);
+    target.run(|choices| {
+        let text = any_text(choices);
+        check_tree(&text);
+        let mut db = TestDb::default();
+        db.edit("/main.py", &text);
+        check_codes(&db);
+        // Other texts come and go.
+        let next = slightly_damaged(&text, choices);
+        db.edit("/main.py", &next);
+        let mut fresh = TestDb::default();
+        fresh.edit("/main.py", &next);
+        let is_same = check_codes(&db) == check_codes(&fresh);
+        assert!(is_same, "{text:?}, then {next:?}");
+    });
 }

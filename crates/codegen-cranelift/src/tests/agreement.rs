@@ -1,5 +1,6 @@
 //! Both engines on random small graphs.
 
+use taipan_fuzz::{Choices, Target};
 use taipan_graph::{ExitCase, ExitSwitch, Link, Operation, VarId, assert_valid};
 use taipan_lltype::{
     BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType,
@@ -9,59 +10,38 @@ use taipan_lltype::{
 
 use super::{run_llinterp, run_native};
 
-/// A small generator of numbers (splitmix64): tests are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-
-    /// Mostly small, sometimes at the edges.
-    fn int(&mut self) -> i64 {
-        match self.below(8) {
-            0 => self.pick(&[i64::MIN, i64::MAX, -1, 1 << 32, -1 << 31]),
-            1 => self.next() as i64,
-            _ => self.below(20) as i64 - 8,
-        }
+/// Mostly small, sometimes at the edges.
+fn any_int(choices: &mut Choices<'_>) -> i64 {
+    match choices.below(8) {
+        0 => choices.of(&[i64::MIN, i64::MAX, -1, 1 << 32, -1 << 31]),
+        1 => choices.number() as i64,
+        _ => choices.between(-8..12),
     }
 }
 
 /// Builds a graph with a loop of a fixed number of rounds whose body is random.
-struct Maker {
-    r: Random,
+struct Maker<'a, 'c> {
+    r: &'a mut Choices<'c>,
     g: LLGraph,
     block: taipan_graph::BlockId,
     /// Variables of the block, by type.
     vars: Vec<VarId>,
 }
 
-impl Maker {
+impl Maker<'_, '_> {
     fn constant(&mut self, ty: LLType) -> LLConst {
         if ty == *SIGNED {
-            LLConst::signed(self.r.int())
+            LLConst::signed(any_int(self.r))
         } else if ty == *UNSIGNED {
-            let v = self.r.int() as u64;
+            let v = any_int(self.r) as u64;
             LLConst::int(taipan_graph::IntKind::UNSIGNED, i128::from(v))
         } else if ty == *FLOAT {
-            let v = self.r.pick(&[0.0, 1.5, -2.25, 1e10, 0.1]);
+            let v = self.r.of(&[0.0, 1.5, -2.25, 1e10, 0.1]);
             LLConst::Float(f64::to_bits(v))
         } else if ty == *BOOL {
             LLConst::Bool(self.r.below(2) == 0)
         } else {
-            LLConst::Char(self.r.next() as u8)
+            LLConst::Char(self.r.number() as u8)
         }
     }
 
@@ -72,7 +52,7 @@ impl Maker {
         if vars.is_empty() || self.r.below(5) == 0 {
             return LLOperand::Const(self.constant(ty));
         }
-        self.r.pick(&vars).into()
+        self.r.of(&vars).into()
     }
 
     fn push(&mut self, op: LLOp, args: Vec<LLOperand>, ty: LLType) -> VarId {
@@ -92,55 +72,55 @@ impl Maker {
         let (int, uint) = (NumFamily::Int, NumFamily::Uint);
         match self.r.below(13) {
             0..=3 => {
-                let family = self.r.pick(&[int, uint]);
+                let family = self.r.of(&[int, uint]);
                 let ty = if family == int { *SIGNED } else { *UNSIGNED };
-                let num = self.r.pick(&[Add, Sub, Mul, And, Or, Xor]);
+                let num = self.r.of(&[Add, Sub, Mul, And, Or, Xor]);
                 let args = vec![self.operand(ty), self.operand(ty)];
                 self.push(LLOp::Num(family, num), args, ty);
             }
             4 => {
-                let family = self.r.pick(&[int, uint]);
+                let family = self.r.of(&[int, uint]);
                 let ty = if family == int { *SIGNED } else { *UNSIGNED };
-                let num = self.r.pick(&[LShift, RShift]);
+                let num = self.r.of(&[LShift, RShift]);
                 let by = LLOperand::Const(LLConst::signed(self.r.below(64) as i64));
                 let args = vec![self.operand(ty), by];
                 self.push(LLOp::Num(family, num), args, ty);
             }
             5 => {
-                let family = self.r.pick(&[int, uint]);
+                let family = self.r.of(&[int, uint]);
                 let ty = if family == int { *SIGNED } else { *UNSIGNED };
                 // A divisor that is never zero.
                 let one = LLOperand::Const(self.one(ty));
                 let divisor = self.operand(ty);
                 let divisor = self.push(LLOp::Num(family, Or), vec![divisor, one], ty);
-                let num = self.r.pick(&[FloorDiv, Mod]);
+                let num = self.r.of(&[FloorDiv, Mod]);
                 let args = vec![self.operand(ty), divisor.into()];
                 self.push(LLOp::Num(family, num), args, ty);
             }
             6 => {
-                let family = self.r.pick(&[int, uint, NumFamily::Float, NumFamily::Char]);
+                let family = self.r.of(&[int, uint, NumFamily::Float, NumFamily::Char]);
                 let ty = match family {
                     NumFamily::Int => *SIGNED,
                     NumFamily::Uint => *UNSIGNED,
                     NumFamily::Float => *FLOAT,
                     _ => *CHAR,
                 };
-                let num = self.r.pick(&[Lt, Le, Eq, Ne, Gt, Ge]);
+                let num = self.r.of(&[Lt, Le, Eq, Ne, Gt, Ge]);
                 let args = vec![self.operand(ty), self.operand(ty)];
                 self.push(LLOp::Num(family, num), args, *BOOL);
             }
             7 => {
-                let num = self.r.pick(&[Add, Sub, Mul, TrueDiv]);
+                let num = self.r.of(&[Add, Sub, Mul, TrueDiv]);
                 let args = vec![self.operand(*FLOAT), self.operand(*FLOAT)];
                 self.push(LLOp::Num(NumFamily::Float, num), args, *FLOAT);
             }
             8 => {
-                let num = self.r.pick(&[Neg, Abs, Invert]);
+                let num = self.r.of(&[Neg, Abs, Invert]);
                 let arg = self.operand(*SIGNED);
                 self.push(LLOp::Num(int, num), vec![arg], *SIGNED);
             }
             9 => {
-                let (op, from, to) = self.r.pick(&[
+                let (op, from, to) = self.r.of(&[
                     (PlainOp::CastBoolToInt, *BOOL, *SIGNED),
                     (PlainOp::CastIntToUint, *SIGNED, *UNSIGNED),
                     (PlainOp::CastUintToInt, *UNSIGNED, *SIGNED),
@@ -166,7 +146,7 @@ impl Maker {
             _ => {
                 let op = self
                     .r
-                    .pick(&[PlainOp::IntAddOvf, PlainOp::IntSubOvf, PlainOp::IntMulOvf]);
+                    .of(&[PlainOp::IntAddOvf, PlainOp::IntSubOvf, PlainOp::IntMulOvf]);
                 // Rarely, or nearly every graph would raise.
                 if self.r.below(4) == 0 {
                     let args = vec![self.operand(*SIGNED), self.operand(*SIGNED)];
@@ -214,9 +194,8 @@ impl Maker {
 }
 
 /// `start -> head -> body -> (left | right | ...) -> head`, `head -> return`.
-fn random_program(seed: u64) -> (TableProgram, Vec<LLValue>) {
-    let mut r = Random(seed);
-    let result = r.pick(&[*SIGNED, *SIGNED, *FLOAT, *UNSIGNED]);
+fn random_program(r: &mut Choices<'_>) -> (TableProgram, Vec<LLValue>) {
+    let result = r.of(&[*SIGNED, *SIGNED, *FLOAT, *UNSIGNED]);
     let g = LLGraph::new("f", result, OBJECT_VTABLE.ptr(), OBJECT.ptr());
     let block = g.startblock;
     let vars = Vec::new();
@@ -294,10 +273,10 @@ fn random_program(seed: u64) -> (TableProgram, Vec<LLValue>) {
     let mut program = TableProgram::default();
     program.functions.push(f);
     program.graphs.insert("f".into(), m.g.into());
-    let unsigned = m.r.int() as u64;
+    let unsigned = any_int(m.r) as u64;
     let values = vec![
-        LLValue::signed(m.r.int()),
-        LLValue::signed(m.r.int()),
+        LLValue::signed(any_int(m.r)),
+        LLValue::signed(any_int(m.r)),
         LLValue::Int(taipan_graph::IntKind::UNSIGNED, i128::from(unsigned)),
         LLValue::Float(m.r.below(100) as f64 / 8.0),
     ];
@@ -306,14 +285,11 @@ fn random_program(seed: u64) -> (TableProgram, Vec<LLValue>) {
 
 #[test]
 fn engines_agree_on_random_graphs() {
-    let count = match std::env::var("TAIPAN_FUZZ") {
-        Ok(n) => n.parse().unwrap_or(300),
-        Err(_) => 300,
-    };
-    for seed in 0..count {
-        let (program, args) = random_program(seed);
+    let target = Target::new("machine-code").cases(300).bytes(1024);
+    target.run(|choices| {
+        let (program, args) = random_program(choices);
         let native = run_native(&program, &args);
         let interpreted = run_llinterp(&program, &args);
-        assert_eq!(native, interpreted, "seed {seed}");
-    }
+        assert_eq!(native, interpreted, "{args:?}");
+    });
 }

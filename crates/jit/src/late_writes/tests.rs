@@ -2,23 +2,12 @@
 
 use std::sync::Arc;
 
+use taipan_fuzz::{Choices, Target};
 use taipan_graph::ObjId;
 use taipan_lltype::{FuncKind, FuncSym, FuncType, VOID};
 
 use super::LateWrites;
 use super::object_flow::{Call, FlowBlock, FlowExit, ObjectFlow, Site, Step, Value, Write};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-}
 
 const FUNCTIONS: usize = 9;
 const ARGUMENTS: usize = 2;
@@ -36,7 +25,7 @@ fn sym(n: usize) -> FuncSym {
 }
 
 /// A function of some blocks in a row, with jumps back.
-fn random_flow(random: &mut Random) -> ObjectFlow {
+fn random_flow(random: &mut Choices<'_>) -> ObjectFlow {
     let mut flow = ObjectFlow {
         marked: random.below(12) == 0,
         arguments: ARGUMENTS,
@@ -127,16 +116,16 @@ fn new(flow: &mut ObjectFlow) -> (u32, u32) {
 
 #[test]
 fn edits_leave_nothing_behind() {
-    let mut random = Random(7);
     let mut late = 0;
-    for _ in 0..60 {
+    let target = Target::new("late-writes").cases(60).bytes(8192);
+    let cases = target.run(|random| {
         let mut flows: Vec<Option<Arc<ObjectFlow>>> = vec![None; FUNCTIONS];
         let mut all = LateWrites::default();
         for _ in 0..30 {
             let mut changed = Vec::new();
             for _ in 0..1 + random.below(3) {
                 let f = random.below(FUNCTIONS);
-                flows[f] = (random.below(6) > 0).then(|| Arc::new(random_flow(&mut random)));
+                flows[f] = (random.below(6) > 0).then(|| Arc::new(random_flow(random)));
                 changed.push((sym(f), flows[f].clone()));
             }
             let entries = [sym(random.below(2))];
@@ -149,14 +138,13 @@ fn edits_leave_nothing_behind() {
             assert_eq!(all.found(), fresh.found());
             late += fresh.found().len();
         }
-    }
-    assert!(late > 100, "{late}");
+    });
+    assert!(cases < 60 || late > 100, "{late}");
 }
 
 #[test]
 fn an_edit_concerns_those_who_see_it() {
-    let mut random = Random(3);
-    let mut flow = |calls: &[usize], shares: bool| {
+    let flow = |calls: &[usize], shares: bool| {
         let mut flow = ObjectFlow {
             marked: false,
             arguments: 1,
@@ -173,7 +161,7 @@ fn an_edit_concerns_those_who_see_it() {
             block.steps.push(Step::Call(flow.calls.len() as u32));
             flow.calls.push(Call {
                 targets: Some([sym(*c)].into()),
-                at: random.below(100) as u32,
+                at: 7 * *c as u32 % 100,
                 arguments: vec![Value::Var(0)],
                 result: None,
             });

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use taipan_fuzz::{Choices, Target};
 
 use crate::client::Client;
 
@@ -52,18 +53,6 @@ def total(shapes):
         result += shape.area()
     return result
 ";
-
-/// A sequence of numbers that is always the same (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n.max(1) as u64) as usize
-    }
-}
 
 /// What people type, good and bad.
 const SNIPPETS: &[&str] = &[
@@ -164,7 +153,6 @@ fn position(text: &str, offset: usize) -> Value {
 
 struct Typist {
     client: Client,
-    random: Random,
     texts: Vec<(&'static str, String)>,
 }
 
@@ -179,13 +167,13 @@ impl Typist {
     }
 
     /// Types a snippet letter by letter, or deletes something letter by letter.
-    fn burst(&mut self) {
-        let file = self.random.below(2);
+    fn burst(&mut self, choices: &mut Choices<'_>) {
+        let file = choices.below(2);
         let length = self.texts[file].1.len();
-        let at = self.random.below(length + 1);
+        let at = choices.below(length + 1);
         let at = floor(&self.texts[file].1, at);
-        if self.random.below(3) == 0 {
-            for _ in 0..self.random.below(12) {
+        if choices.below(3) == 0 {
+            for _ in 0..choices.below(12) {
                 let text = &self.texts[file].1;
                 let at = floor(text, at.min(text.len()));
                 let Some(c) = text[at..].chars().next() else {
@@ -194,18 +182,18 @@ impl Typist {
                 self.edit(file, at, at + c.len_utf8(), "");
             }
         } else {
-            let snippet = SNIPPETS[self.random.below(SNIPPETS.len())];
+            let snippet = SNIPPETS[choices.below(SNIPPETS.len())];
             let mut at = at;
             for c in snippet.chars() {
                 self.edit(file, at, at, c.encode_utf8(&mut [0; 4]));
                 at += c.len_utf8();
             }
         }
-        self.curiosity(file);
+        self.curiosity(file, choices);
     }
 
     /// Asks for something and does not wait for the answer.
-    fn curiosity(&mut self, file: usize) {
+    fn curiosity(&mut self, file: usize, choices: &mut Choices<'_>) {
         const METHODS: &[&str] = &[
             "textDocument/hover",
             "textDocument/definition",
@@ -218,14 +206,14 @@ impl Typist {
             "textDocument/semanticTokens/full",
         ];
         let (name, text) = &self.texts[file];
-        let at = floor(text, self.random.below(text.len() + 1));
+        let at = floor(text, choices.below(text.len() + 1));
         let params = json!({
             "textDocument": {"uri": self.client.url(name)},
             "position": position(text, at),
         });
-        let method = METHODS[self.random.below(METHODS.len())];
+        let method = METHODS[choices.below(METHODS.len())];
         let id = self.client.ask(method, params);
-        match self.random.below(3) {
+        match choices.below(3) {
             0 => self.client.notify("$/cancelRequest", json!({"id": id})),
             1 => {
                 let answer = self.client.answer(id);
@@ -262,39 +250,46 @@ impl Typist {
     }
 }
 
-#[test]
-fn whatever_is_typed() {
-    let rounds = std::env::var("TAIPAN_TYPING_ROUNDS").ok();
-    let rounds: usize = rounds.and_then(|r| r.parse().ok()).unwrap_or(6);
-    let seed = std::env::var("TAIPAN_TYPING_SEED").ok();
-    let seed = seed.and_then(|s| s.parse().ok()).unwrap_or(0x5eed_1234);
+/// Someone with a server and both files open.
+fn sit_down() -> Typist {
     let params = json!({
         "capabilities": {"general": {"positionEncodings": ["utf-32"]}},
     });
-    let mut client = Client::start_with(&[("main.py", MAIN), ("shapes.py", SHAPES)], params);
-    client.open("main.py");
-    client.open("shapes.py");
-    let mut typist = Typist {
+    let files = [("main.py", MAIN), ("shapes.py", SHAPES)];
+    let mut client = Client::start_with(&files, params);
+    for (name, _) in files {
+        client.open(name);
+    }
+    Typist {
         client,
-        random: Random(seed),
-        texts: vec![
-            ("main.py", MAIN.to_owned()),
-            ("shapes.py", SHAPES.to_owned()),
-        ],
-    };
-    for round in 0..rounds {
-        for _ in 0..1 + typist.random.below(6) {
-            typist.burst();
-        }
-        typist.compare();
-        // Most rounds start from what was good.
-        if round % 3 != 2 {
-            for (i, good) in [MAIN, SHAPES].into_iter().enumerate() {
-                let end = typist.texts[i].1.len();
-                typist.edit(i, 0, end, good);
+        texts: files.map(|(name, text)| (name, text.to_owned())).into(),
+    }
+}
+
+#[test]
+fn whatever_is_typed() {
+    // One server serves all cases as long as nothing is wrong.
+    let mut sitting = None;
+    let target = Target::new("typing").cases(6).bytes(1024);
+    target.run(|choices| {
+        let mut typist = sitting.take().unwrap_or_else(sit_down);
+        for _ in 0..1 + choices.below(4) {
+            for _ in 0..1 + choices.below(6) {
+                typist.burst(choices);
             }
             typist.compare();
+            if choices.below(3) == 0 {
+                break;
+            }
         }
+        for (i, good) in [MAIN, SHAPES].into_iter().enumerate() {
+            let end = typist.texts[i].1.len();
+            typist.edit(i, 0, end, good);
+        }
+        typist.compare();
+        sitting = Some(typist);
+    });
+    if let Some(typist) = sitting {
+        typist.client.stop();
     }
-    typist.client.stop();
 }

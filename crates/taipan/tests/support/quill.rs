@@ -5,13 +5,15 @@
 //! program's fuel is used up. What is not possible with the values at hand is an error of
 //! the language, which the nearest `try` prints.
 
+use taipan_fuzz::Choices;
+
 use super::text::Text;
 
 /// Most statements that blocks hold inside each other.
 const DEPTH: u32 = 3;
 
-struct Writer {
-    text: Text,
+struct Writer<'c> {
+    text: Text<'c>,
     /// Variables that may be read and assigned, innermost last.
     names: Vec<String>,
     /// Counters of loops, which are only read.
@@ -22,30 +24,30 @@ struct Writer {
 }
 
 /// The text of a program.
-pub(crate) fn program(seed: u64) -> String {
+pub(crate) fn program(choices: Choices<'_>) -> String {
     let head = "let fuel = 3000;\nlet total = 0;\n";
     let mut w = Writer {
-        text: Text::new(seed, head),
+        text: Text::new(choices, head),
         names: vec!["total".to_owned()],
         counters: Vec::new(),
         functions: Vec::new(),
         next: 0,
     };
-    for _ in 0..w.text.rng.usize(1..4) {
+    for _ in 0..w.text.rng.between(1..4) {
         w.function();
     }
     w.main();
     w.text.out
 }
 
-impl Writer {
+impl Writer<'_> {
     fn fresh(&mut self, prefix: &str) -> String {
         self.next += 1;
         format!("{prefix}{}", self.next)
     }
 
     fn function(&mut self) {
-        let (name, count) = (self.fresh("f"), self.text.rng.usize(1..4));
+        let (name, count) = (self.fresh("f"), self.text.rng.between(1..4));
         let params: Vec<String> = (0..count).map(|_| self.fresh("p")).collect();
         let outer = self.names.len();
         self.text
@@ -100,7 +102,7 @@ impl Writer {
     }
 
     fn block(&mut self, depth: u32) {
-        for _ in 0..self.text.rng.usize(1..5) {
+        for _ in 0..self.text.rng.between(1..5) {
             self.statement(depth);
         }
     }
@@ -115,7 +117,7 @@ impl Writer {
 
     /// A loop that counts up to a number between these.
     fn count_to(&mut self, least: u32, most: u32, depth: u32) {
-        let (i, n) = (self.fresh("i"), self.text.rng.u32(least..most));
+        let (i, n) = (self.fresh("i"), self.text.rng.between(least..most));
         self.text.line(&format!("let {i} = 0;"));
         self.text.line(&format!("while {i} < {n} {{"));
         self.text.indent += 1;
@@ -138,9 +140,9 @@ impl Writer {
 
     fn statement(&mut self, depth: u32) {
         let kind = if depth >= DEPTH {
-            self.text.rng.u8(..4)
+            self.text.rng.below(4)
         } else {
-            self.text.rng.u8(..10)
+            self.text.rng.below(10)
         };
         match kind {
             0 => {
@@ -201,7 +203,7 @@ impl Writer {
     }
 
     fn variable(&mut self) -> String {
-        let i = self.text.rng.usize(..self.names.len());
+        let i = self.text.rng.below(self.names.len());
         self.names[i].clone()
     }
 
@@ -209,7 +211,7 @@ impl Writer {
         let operator = self.text.pick(&["<", "<=", ">", ">=", "==", "!="]);
         let (left, right) = (self.number(1), self.number(1));
         let simple = format!("{left} {operator} {right}");
-        match self.text.rng.u8(..5) {
+        match self.text.rng.below(5) {
             0 => format!("not ({simple})"),
             1 => format!("{simple} and {} == 0", self.parity()),
             2 => format!("{simple} or {} == 1", self.parity()),
@@ -226,8 +228,8 @@ impl Writer {
     }
 
     fn container(&mut self) -> String {
-        match self.text.rng.u8(..3) {
-            0 => format!("range(0, {})", self.text.rng.u8(1..6)),
+        match self.text.rng.below(3) {
+            0 => format!("range(0, {})", self.text.rng.between(1..6)),
             1 => format!("[{}, {}, 3]", self.number(1), self.number(1)),
             _ => "\"abc\"".to_owned(),
         }
@@ -235,10 +237,10 @@ impl Writer {
 
     /// An expression that is a number, if its variables are.
     fn number(&mut self, depth: u32) -> String {
-        match self.text.rng.u8(..if depth == 0 { 4 } else { 8 }) {
-            0 => format!("{}", self.text.rng.i32(0..50)),
+        match self.text.rng.below(if depth == 0 { 4 } else { 8 }) {
+            0 => format!("{}", self.text.rng.between::<i32>(0..50)),
             1 if !self.counters.is_empty() => {
-                let i = self.text.rng.usize(..self.counters.len());
+                let i = self.text.rng.below(self.counters.len());
                 self.counters[i].clone()
             }
             1..=3 => self.variable(),
@@ -253,9 +255,9 @@ impl Writer {
             6 => format!(
                 "({} % {})",
                 self.number(depth - 1),
-                self.text.rng.u8(1..100)
+                self.text.rng.between(1..100)
             ),
-            _ => match self.text.rng.usize(..self.functions.len() + 1) {
+            _ => match self.text.rng.below(self.functions.len() + 1) {
                 0 => format!("-{}", self.number(depth - 1)),
                 f => {
                     let (name, count) = self.functions[f - 1].clone();
@@ -267,7 +269,7 @@ impl Writer {
     }
 
     fn expression(&mut self, depth: u32) -> String {
-        match self.text.rng.u8(..60) {
+        match self.text.rng.below(60) {
             0 => "1.5".to_owned(),
             1 => "\"s\"".to_owned(),
             2 => "true".to_owned(),

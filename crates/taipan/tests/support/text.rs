@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
-use fastrand::Rng;
+use taipan_fuzz::Choices;
 
 /// What has been written so far, and chance.
-pub(crate) struct Text {
-    pub(crate) rng: Rng,
+pub(crate) struct Text<'c> {
+    pub(crate) rng: Choices<'c>,
     pub(crate) out: String,
     pub(crate) indent: usize,
 }
 
-impl Text {
-    pub(crate) fn new(seed: u64, head: &str) -> Text {
+impl<'c> Text<'c> {
+    pub(crate) fn new(rng: Choices<'c>, head: &str) -> Text<'c> {
         Text {
-            rng: Rng::with_seed(seed),
+            rng,
             out: head.to_owned(),
             indent: 0,
         }
@@ -26,12 +26,12 @@ impl Text {
 
     /// One of these.
     pub(crate) fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.rng.usize(..choices.len())]
+        self.rng.of(choices)
     }
 
     /// True once in so many times.
-    pub(crate) fn once_in(&mut self, n: u8) -> bool {
-        self.rng.u8(..n) == 0
+    pub(crate) fn once_in(&mut self, n: usize) -> bool {
+        self.rng.below(n) == 0
     }
 }
 
@@ -42,9 +42,9 @@ fn number(name: &str, default: u64) -> u64 {
     }
 }
 
-/// The numbers of the programs to try: `TAIPAN_PROGRAMS` many instead of a few, from
-/// `TAIPAN_SEED` on.
+/// The numbers of the programs to try: `TAIPAN_FUZZ_CASES` many instead of a few, from
+/// `TAIPAN_FUZZ_FIRST` on.
 pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
-    let first = number("TAIPAN_SEED", 1);
-    first..first + number("TAIPAN_PROGRAMS", few)
+    let first = number("TAIPAN_FUZZ_FIRST", 0);
+    first..first + number("TAIPAN_FUZZ_CASES", few)
 }

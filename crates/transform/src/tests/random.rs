@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use taipan_fuzz::{Choices, Target};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, VarId, ssa_to_ssi};
 use taipan_language::Exc;
 use taipan_lltype::{
@@ -12,19 +13,8 @@ use taipan_lltype::{
 use super::Pipeline;
 use crate::ssa::{branch, constant, goto, push};
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
-    }
-}
-
-struct Maker<'a> {
-    r: Random,
+struct Maker<'a, 'c> {
+    r: &'a mut Choices<'c>,
     g: LLGraph,
     program: &'a TableProgram,
     callees: Vec<FuncSym>,
@@ -44,7 +34,7 @@ fn field(name: &str) -> LLOperand {
     constant(LLConst::field(name))
 }
 
-impl Maker<'_> {
+impl Maker<'_, '_> {
     fn op(
         &mut self,
         op: impl Into<LLOp>,
@@ -232,7 +222,8 @@ impl Maker<'_> {
         let body = self.g.new_block(vec![]);
         let done = self.g.new_block(vec![]);
         let start = self.int();
-        let link = self.link(head, vec![int(self.r.0 as i64 & 7), start]);
+        let rounds = int(self.r.below(8) as i64);
+        let link = self.link(head, vec![rounds, start]);
         goto(&mut self.g, self.block, link);
         self.block = head;
         let c = self.op(
@@ -313,12 +304,8 @@ impl Maker<'_> {
     }
 }
 
-fn random_program(seed: u64) -> TableProgram {
-    sized_program(seed, 9)
-}
-
 /// A program of three functions, each of that many statements at the outermost level.
-fn sized_program(seed: u64, size: usize) -> TableProgram {
+fn random_program(choices: &mut Choices<'_>, size: usize) -> TableProgram {
     let forward = LLType::new(taipan_lltype::TypeKind::Struct(taipan_lltype::StructType {
         name: "node".into(),
         gc: true,
@@ -357,7 +344,7 @@ fn sized_program(seed: u64, size: usize) -> TableProgram {
         };
         let g = LLGraph::new(&name, *SIGNED, OBJECT_VTABLE.ptr(), OBJECT.ptr());
         let mut m = Maker {
-            r: Random(seed * 4 + n + 0x9e37_79b9_7f4a_7c15),
+            r: choices,
             g,
             program: &program,
             callees: program.functions.clone(),
@@ -368,9 +355,6 @@ fn sized_program(seed: u64, size: usize) -> TableProgram {
             points: Vec::new(),
             arrays: Vec::new(),
         };
-        for _ in 0..20 {
-            m.r.below(2);
-        }
         let args: Vec<VarId> = (0..2).map(|_| m.g.new_var("", *SIGNED)).collect();
         m.ints = args.iter().map(|v| (*v).into()).collect();
         let start = m.g.startblock;
@@ -397,14 +381,12 @@ fn sized_program(seed: u64, size: usize) -> TableProgram {
 
 #[test]
 fn all_stages_agree_on_random_programs() {
-    let seeds = match std::env::var("TAIPAN_SEEDS") {
-        Ok(n) => n.parse().unwrap_or(40),
-        Err(_) => 40,
-    };
-    for seed in 0..seeds {
-        let p = Pipeline::of(random_program(seed));
+    let target = Target::new("optimizations").cases(25).bytes(2048);
+    target.run(|choices| {
+        let size = 1 + choices.below(12);
+        let p = Pipeline::of(random_program(choices, size));
         for args in [[0, 0], [3, -1], [-7, 12], [1 << 62, 2]] {
-            p.run_named(&args, &format!("seed {seed}"));
+            p.run_named(&args, "a random program");
         }
-    }
+    });
 }

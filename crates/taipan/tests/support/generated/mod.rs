@@ -4,6 +4,7 @@ mod objects;
 mod random;
 
 use taipan_benches::Project;
+use taipan_fuzz::{Choices, bytes_of_case};
 use tempfile::TempDir;
 
 use super::text::{Text, seeds};
@@ -54,18 +55,37 @@ pub(crate) fn projects() -> impl Iterator<Item = Generated> {
     })
 }
 
-/// Programs of one module that use much of the language.
-pub(crate) fn random_programs() -> impl Iterator<Item = Generated> {
-    seeds(6).map(|seed| one_module("program", seed, random::program(seed)))
+/// The target of programs of one module that use much of the language.
+pub(crate) const PROGRAMS: &str = "programs";
+
+/// The target of programs of one module with many classes.
+pub(crate) const CLASSES: &str = "classes";
+
+/// How many bytes such a program is made from.
+pub(crate) const BYTES: usize = 16 << 10;
+
+/// A program of one module that uses much of the language.
+pub(crate) fn random_program(choices: Choices<'_>) -> Generated {
+    one_module(PROGRAMS, random::program(choices))
 }
 
-/// Programs of one module with many classes.
-pub(crate) fn programs_of_classes() -> impl Iterator<Item = Generated> {
-    seeds(1).map(|seed| one_module("program of classes", seed, objects::program(seed)))
+/// A program of one module with many classes.
+pub(crate) fn program_of_classes(choices: Choices<'_>) -> Generated {
+    one_module(CLASSES, objects::program(choices))
+}
+
+/// The first programs of a target, or those that the environment asks for.
+#[allow(dead_code, reason = "each test binary has this module of its own")]
+pub(crate) fn numbered(
+    target: &'static str,
+    few: u64,
+    make: fn(Choices<'_>) -> Generated,
+) -> impl Iterator<Item = Generated> {
+    seeds(few).map(move |n| make(Choices::new(&bytes_of_case(target, n, BYTES))))
 }
 
 /// Adds what a program ends with: run as a target, and by CPython.
-fn target(program: &mut Text) {
+fn target(program: &mut Text<'_>) {
     program.out.push_str(
         "
 def target(driver, args):
@@ -76,9 +96,9 @@ if __name__ == '__main__':
     );
 }
 
-fn one_module(what: &str, seed: u64, program: String) -> Generated {
+fn one_module(target: &str, program: String) -> Generated {
     Generated {
-        name: format!("{what} {seed}\n{program}"),
+        name: format!("a program of target {target}:\n{program}"),
         target: "main.py",
         files: vec![("main.py".to_owned(), program)],
     }

@@ -11,6 +11,8 @@ mod statements;
 
 use std::ops::{Deref, DerefMut};
 
+use taipan_fuzz::Choices;
+
 use crate::support::text::Text;
 
 /// What expressions are of.
@@ -66,8 +68,8 @@ struct Function {
     result: Ty,
 }
 
-struct Writer {
-    text: Text,
+struct Writer<'c> {
+    text: Text<'c>,
     classes: Vec<Class>,
     mixins: Vec<Mixin>,
     functions: Vec<Function>,
@@ -111,9 +113,9 @@ def scaled(k, n): return (k * n) & 0xfff
 ";
 
 /// The program with that number.
-pub(crate) fn program(seed: u64) -> String {
+pub(crate) fn program(choices: Choices<'_>) -> String {
     let mut w = Writer {
-        text: Text::new(seed, HEAD),
+        text: Text::new(choices, HEAD),
         classes: Vec::new(),
         mixins: Vec::new(),
         functions: Vec::new(),
@@ -133,23 +135,23 @@ pub(crate) fn program(seed: u64) -> String {
     w.text.out
 }
 
-impl Deref for Writer {
-    type Target = Text;
+impl<'c> Deref for Writer<'c> {
+    type Target = Text<'c>;
 
-    fn deref(&self) -> &Text {
+    fn deref(&self) -> &Text<'c> {
         &self.text
     }
 }
 
-impl DerefMut for Writer {
-    fn deref_mut(&mut self) -> &mut Text {
+impl DerefMut for Writer<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.text
     }
 }
 
-impl Writer {
+impl Writer<'_> {
     /// `head:` with what `body` writes below it.
-    fn block(&mut self, head: &str, body: impl FnOnce(&mut Writer)) {
+    fn block(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
         self.line(head);
         self.indent += 1;
         let vars = self.vars.clone();
@@ -181,7 +183,7 @@ impl Writer {
     /// A class other than the root.
     fn class(&mut self) -> usize {
         let n = self.classes.len();
-        self.rng.usize(1..n)
+        self.rng.between(1..n)
     }
 
     fn is_below(&self, class: usize, base: usize) -> bool {
@@ -199,7 +201,7 @@ impl Writer {
     fn prebuilt(&mut self) {
         let classes = self.classes.len();
         let mut objects: Vec<usize> = (0..classes).collect();
-        objects.extend((0..MORE).map(|_| self.rng.usize(..classes)));
+        objects.extend((0..MORE).map(|_| self.rng.below(classes)));
         self.rng.shuffle(&mut objects);
         let made: Vec<String> = (objects.iter().enumerate())
             .map(|(i, c)| format!("C{c}({i}, 'o{i}')"))
@@ -210,12 +212,12 @@ impl Writer {
         self.line("TABLE = {'a': OBJS[0], 'b': OBJS[1], 'c': OBJS[2]}");
         for i in 0..objects.len() {
             if self.once_in(2) {
-                let to = self.rng.usize(..objects.len());
+                let to = self.rng.below(objects.len());
                 self.line(&format!("OBJS[{i}].next = OBJS[{to}]"));
             }
         }
         for i in 0..3 {
-            let c = self.rng.usize(..classes);
+            let c = self.rng.below(classes);
             self.line(&format!("state.g{i} = C{c}({i}, 'g')"));
         }
         self.line("state.cur = OBJS[0]");
@@ -256,10 +258,10 @@ impl Writer {
     }
 
     fn function(&mut self, i: usize) {
-        let args: Vec<Ty> = (0..self.rng.usize(1..4))
-            .map(|_| [Ty::Int, Ty::Str, Ty::Obj, Ty::Obj, Ty::Maybe][self.rng.usize(..5)])
+        let args: Vec<Ty> = (0..self.rng.between(1..4))
+            .map(|_| [Ty::Int, Ty::Str, Ty::Obj, Ty::Obj, Ty::Maybe][self.rng.below(5)])
             .collect();
-        let result = [Ty::Int, Ty::Int, Ty::Str, Ty::Obj][self.rng.usize(..4)];
+        let result = [Ty::Int, Ty::Int, Ty::Str, Ty::Obj][self.rng.below(4)];
         let names: Vec<String> = (0..args.len()).map(|n| format!("p{n}")).collect();
         let name = format!("f{i}");
         self.vars.clear();
@@ -277,7 +279,7 @@ impl Writer {
             w.declare(Ty::Int, "0");
             let o = w.obj(1);
             w.declare(Ty::Obj, &o);
-            for _ in 0..w.rng.usize(1..4) {
+            for _ in 0..w.rng.between(1..4) {
                 w.statement(result);
             }
             let e = w.expr(result, 2);

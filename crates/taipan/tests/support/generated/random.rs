@@ -9,6 +9,8 @@ mod idioms;
 
 use std::ops::{Deref, DerefMut};
 
+use taipan_fuzz::Choices;
+
 use crate::support::text::Text;
 
 /// What expressions are of.
@@ -78,8 +80,8 @@ struct Function {
     defaults: usize,
 }
 
-struct Writer {
-    text: Text,
+struct Writer<'c> {
+    text: Text<'c>,
     vars: Vec<Var>,
     functions: Vec<Function>,
     /// Loops around the place.
@@ -90,9 +92,9 @@ struct Writer {
 }
 
 /// The program with that number.
-pub(crate) fn program(seed: u64) -> String {
+pub(crate) fn program(choices: Choices<'_>) -> String {
     let mut w = Writer {
-        text: Text::new(seed, &format!("{HEAD}{}", idioms::HEAD)),
+        text: Text::new(choices, &format!("{HEAD}{}", idioms::HEAD)),
         vars: Vec::new(),
         functions: Vec::new(),
         loops: 0,
@@ -102,30 +104,30 @@ pub(crate) fn program(seed: u64) -> String {
     w.classes();
     w.tables();
     w.calls = true;
-    for i in 0..w.rng.usize(3..7) {
+    for i in 0..w.rng.between(3..7) {
         w.function(i);
     }
     w.entry_point();
     w.text.out
 }
 
-impl Deref for Writer {
-    type Target = Text;
+impl<'c> Deref for Writer<'c> {
+    type Target = Text<'c>;
 
-    fn deref(&self) -> &Text {
+    fn deref(&self) -> &Text<'c> {
         &self.text
     }
 }
 
-impl DerefMut for Writer {
-    fn deref_mut(&mut self) -> &mut Text {
+impl DerefMut for Writer<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.text
     }
 }
 
-impl Writer {
+impl Writer<'_> {
     /// `head:` with what `body` writes below it.
-    fn block(&mut self, head: &str, body: impl FnOnce(&mut Writer)) {
+    fn block(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
         self.line(head);
         self.indent += 1;
         let vars = self.vars.len();
@@ -155,7 +157,7 @@ impl Writer {
                         w.line("self.next = None");
                     });
                 } else {
-                    let kind = w.rng.usize(1..9);
+                    let kind = w.rng.between(1..9);
                     w.line(&format!("kind = {kind}"));
                 }
                 let up = |call: &str| match below {
@@ -224,12 +226,12 @@ impl Writer {
     }
 
     fn function(&mut self, i: usize) {
-        let args: Vec<Ty> = (0..self.rng.usize(1..4))
-            .map(|_| TYPES[self.rng.usize(..TYPES.len())])
+        let args: Vec<Ty> = (0..self.rng.between(1..4))
+            .map(|_| TYPES[self.rng.below(TYPES.len())])
             .collect();
-        let result = [Int, Int, Str, Bool, Ints, Pair][self.rng.usize(..6)];
+        let result = [Int, Int, Str, Bool, Ints, Pair][self.rng.below(6)];
         let mut defaults = 0;
-        while defaults < args.len() && self.rng.u8(..3) == 0 {
+        while defaults < args.len() && self.rng.below(3) == 0 {
             let ty = args[args.len() - 1 - defaults];
             if !matches!(ty, Int | Str | Bool | Float) {
                 break;
@@ -255,11 +257,11 @@ impl Writer {
                     fixed: false,
                 });
             }
-            for ty in [Int, Str, TYPES[w.rng.usize(..TYPES.len())]] {
+            for ty in [Int, Str, TYPES[w.rng.below(TYPES.len())]] {
                 let e = w.expr(ty, 2);
                 w.declare(ty, &e);
             }
-            for _ in 0..w.rng.usize(3..8) {
+            for _ in 0..w.rng.between(3..8) {
                 w.statement(3, Some(result));
             }
             let e = w.expr(result, 2);
@@ -338,11 +340,11 @@ impl Writer {
     // Statements.
 
     fn statement(&mut self, depth: usize, result: Option<Ty>) {
-        let simple = depth == 0 || self.rng.u8(..3) == 0;
+        let simple = depth == 0 || self.rng.below(3) == 0;
         match if simple {
-            self.rng.u8(..10)
+            self.rng.below(10)
         } else {
-            self.rng.u8(..24)
+            self.rng.below(24)
         } {
             0..3 => self.assign(),
             3..5 => self.change_list(),
@@ -350,7 +352,7 @@ impl Writer {
             6 => self.change_object(),
             7 => self.trap(),
             8 => {
-                let ty = TYPES[self.rng.usize(..TYPES.len())];
+                let ty = TYPES[self.rng.below(TYPES.len())];
                 match self.var(ty, false) {
                     Some(name) => self.print(ty, &name),
                     None => self.assign(),
@@ -373,7 +375,7 @@ impl Writer {
             }
             13..16 if self.loops < 2 => self.for_loop(depth, result),
             16 if self.loops < 2 => {
-                let (name, n) = (self.name(), self.rng.u8(1..6));
+                let (name, n) = (self.name(), self.rng.between(1..6));
                 self.line(&format!("{name} = {n}"));
                 self.loops += 1;
                 let c = self.bool(2);
@@ -389,7 +391,7 @@ impl Writer {
                 Some(ty) => {
                     let c = self.bool(2);
                     let e = self.expr(ty, 2);
-                    let leave = match self.rng.u8(..4) {
+                    let leave = match self.rng.below(4) {
                         0 => format!("raise Stop({})", self.int(1)),
                         1 => format!("raise Halt({})", self.int(1)),
                         _ => format!("return {e}"),
@@ -402,10 +404,10 @@ impl Writer {
     }
 
     fn body(&mut self, depth: usize, result: Option<Ty>) {
-        for _ in 0..self.rng.usize(1..4) {
+        for _ in 0..self.rng.between(1..4) {
             self.statement(depth, result);
         }
-        if self.loops > 0 && self.rng.u8(..6) == 0 {
+        if self.loops > 0 && self.rng.below(6) == 0 {
             let c = self.bool(1);
             let leave = self.pick(&["break", "continue"]);
             self.line(&format!("if {c}: {leave}"));
@@ -415,7 +417,7 @@ impl Writer {
     fn for_loop(&mut self, depth: usize, result: Option<Ty>) {
         self.loops += 1;
         let x = self.name();
-        let (head, vars) = match self.rng.u8(..8) {
+        let (head, vars) = match self.rng.below(8) {
             0 => (
                 format!("for {x} in {}[:]:", self.expr(Ints, 1)),
                 vec![(x, Int)],
@@ -476,7 +478,7 @@ impl Writer {
             let (class, e) = (w.pick(&["Stop", "Halt"]), w.int(1));
             w.line(&format!("if {c}: raise {class}({e})"));
         });
-        match self.rng.u8(..3) {
+        match self.rng.below(3) {
             0 => self.block("finally:", |w| w.line("state.total += 1")),
             1 => {
                 self.block("except Halt as e:", |w| w.line("state.total ^= e.n"));
@@ -490,7 +492,7 @@ impl Writer {
     }
 
     fn assign(&mut self) {
-        let ty = TYPES[self.rng.usize(..TYPES.len())];
+        let ty = TYPES[self.rng.below(TYPES.len())];
         match self.var(ty, true) {
             Some(name) => {
                 let e = self.expr(ty, 3);
@@ -511,7 +513,7 @@ impl Writer {
         let item = if ty == Ints { Int } else { Str };
         let e = self.expr(item, 2);
         let i = self.int(1);
-        let (head, change) = match self.rng.u8(..9) {
+        let (head, change) = match self.rng.below(9) {
             0..3 => (format!("if len({l}) < 12:"), format!("{l}.append({e})")),
             3 => (format!("if {l}:"), format!("{l}.pop()")),
             4 => (format!("if {l}:"), format!("{l}[{i} % len({l})] = {e}")),
@@ -529,7 +531,7 @@ impl Writer {
         // Arguments and constants are shared: what is changed is a copy.
         self.line(&format!("{l} = {l}[:]"));
         self.block(&head, |w| w.line(&change));
-        if self.rng.u8(..4) == 0 {
+        if self.rng.below(4) == 0 {
             self.line(&format!("{l}.reverse()"));
         }
     }
@@ -540,7 +542,7 @@ impl Writer {
         };
         let (k, v) = (self.expr(Str, 1), self.int(2));
         self.line(&format!("{d} = {d}.copy()"));
-        match self.rng.u8(..4) {
+        match self.rng.below(4) {
             0 => self.block(&format!("if {k} in {d}:"), |w| {
                 w.line(&format!("del {d}[{k}]"))
             }),
@@ -558,7 +560,7 @@ impl Writer {
             return self.assign();
         };
         let e = self.int(2);
-        match self.rng.u8(..4) {
+        match self.rng.below(4) {
             0 => {
                 let s = self.expr(Str, 2);
                 self.line(&format!("{o}.s = {s}"));
@@ -578,7 +580,7 @@ impl Writer {
             return self.assign();
         };
         let (a, b) = (self.int(2), self.int(2));
-        let (e, class) = match self.rng.u8(..8) {
+        let (e, class) = match self.rng.below(8) {
             0 => (
                 format!("ovfcheck((state.zero ^ {a}) + {b})"),
                 "OverflowError",
@@ -634,16 +636,16 @@ impl Writer {
             .filter(fits)
             .map(|v| v.name.clone())
             .collect();
-        (!found.is_empty()).then(|| found[self.rng.usize(..found.len())].clone())
+        (!found.is_empty()).then(|| found[self.rng.below(found.len())].clone())
     }
 
     fn literal(&mut self, ty: Ty) -> String {
         match ty {
-            Int => match self.rng.u8(..10) {
+            Int => match self.rng.below(10) {
                 0 => "sys.maxint".to_owned(),
                 1 => "(-sys.maxint - 1)".to_owned(),
-                2 => self.rng.i32(-100_000..100_000).to_string(),
-                _ => self.rng.i32(-9..20).to_string(),
+                2 => self.rng.between::<i32>(-100_000..100_000).to_string(),
+                _ => self.rng.between::<i32>(-9..20).to_string(),
             },
             Bool => self.pick(&["True", "False"]).to_owned(),
             Str => {
@@ -673,22 +675,22 @@ impl Writer {
     }
 
     fn expr(&mut self, ty: Ty, depth: usize) -> String {
-        if depth == 0 || self.rng.u8(..5) == 0 {
+        if depth == 0 || self.rng.below(5) == 0 {
             let found = self.var(ty, false);
             return found.unwrap_or_else(|| self.literal(ty));
         }
         let d = depth - 1;
         // Sometimes a function that gives one.
-        if self.rng.u8(..8) == 0 {
+        if self.rng.below(8) == 0 {
             let fit: Vec<usize> = (0..self.functions.len())
                 .filter(|i| self.functions[*i].result == ty)
                 .collect();
             if !fit.is_empty() {
-                let i = fit[self.rng.usize(..fit.len())];
+                let i = fit[self.rng.below(fit.len())];
                 return self.call(i, d);
             }
         }
-        if self.rng.u8(..10) == 0 && ty != Object {
+        if self.rng.below(10) == 0 && ty != Object {
             let (a, c, b) = (self.expr(ty, d), self.bool(d), self.expr(ty, d));
             return format!("({a} if {c} else {b})");
         }
@@ -697,7 +699,7 @@ impl Writer {
             Bool => self.bool(depth),
             Str => self.str(d),
             Float => self.float(d),
-            Ints => match self.rng.u8(..6) {
+            Ints => match self.rng.below(6) {
                 0 => format!("[{}, {}]", self.int(d), self.int(d)),
                 1 => format!("range({} & 7)", self.int(d)),
                 2 => {
@@ -712,7 +714,7 @@ impl Writer {
                 ),
                 _ => format!("({} + {})[:9]", self.expr(Ints, d), self.expr(Ints, d)),
             },
-            Strs => match self.rng.u8(..4) {
+            Strs => match self.rng.below(4) {
                 0 => format!("[{}, {}]", self.expr(Str, d), self.expr(Str, d)),
                 1 => format!("{}.split(',')", self.expr(Str, d)),
                 2 => format!("[str(n) for n in {}]", self.expr(Ints, d)),
@@ -733,7 +735,7 @@ impl Writer {
                     false => format!("{class}({n}, {s}).bump({})", self.int(d)),
                 }
             }
-            Maybe => match self.rng.u8(..4) {
+            Maybe => match self.rng.below(4) {
                 0 => "None".to_owned(),
                 1 => format!("{}.next", self.expr(Object, d)),
                 _ => self.expr(Object, d),
@@ -744,11 +746,11 @@ impl Writer {
     fn call(&mut self, i: usize, depth: usize) -> String {
         let Function { args, defaults, .. } = &self.functions[i];
         let (all, defaults) = (args.len(), *defaults);
-        let given = all - self.rng.usize(..=defaults);
+        let given = all - self.rng.below(defaults + 1);
         let args: Vec<String> = (0..given)
             .map(|n| {
                 let e = self.expr(self.functions[i].args[n], depth);
-                match n + 1 == given && self.rng.u8(..4) == 0 {
+                match n + 1 == given && self.rng.below(4) == 0 {
                     true => format!("p{n}={e}"),
                     false => e,
                 }
@@ -758,13 +760,13 @@ impl Writer {
     }
 
     fn int(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.u8(..5) == 0 {
+        if depth == 0 || self.rng.below(5) == 0 {
             let found = self.var(Int, false);
             return found.unwrap_or_else(|| self.literal(Int));
         }
         let d = depth - 1;
         let a = self.int(d);
-        match self.rng.u8(..28) {
+        match self.rng.below(28) {
             0 => format!("intmask({a} + {})", self.int(d)),
             1 => format!("intmask({a} - {})", self.int(d)),
             2 => format!("intmask({a} * {})", self.int(d)),
@@ -800,7 +802,7 @@ impl Writer {
 
     fn bool(&mut self, depth: usize) -> String {
         let d = depth.saturating_sub(1);
-        match self.rng.u8(..16) {
+        match self.rng.below(16) {
             0 => format!("({} and {})", self.comparison(d), self.comparison(d)),
             1 => format!("({} or {})", self.comparison(d), self.comparison(d)),
             2 => format!("(not {})", self.comparison(d)),
@@ -826,14 +828,14 @@ impl Writer {
 
     fn comparison(&mut self, d: usize) -> String {
         let op = self.pick(&["<", "<=", "==", "!=", ">", ">="]);
-        let ty = [Int, Int, Int, Str, Float][self.rng.usize(..5)];
+        let ty = [Int, Int, Int, Str, Float][self.rng.below(5)];
         format!("({} {op} {})", self.expr(ty, d), self.expr(ty, d))
     }
 
     /// A string of limited length.
     fn str(&mut self, d: usize) -> String {
         let s = self.expr(Str, d);
-        match self.rng.u8(..23) {
+        match self.rng.below(23) {
             0 | 1 => format!("({s} + {})[:20]", self.expr(Str, d)),
             2 => format!("str({})", self.int(d)),
             3 => format!("('%d' % {})", self.int(d)),
@@ -863,7 +865,7 @@ impl Writer {
             return self.literal(Float);
         }
         let a = self.float(d - 1);
-        match self.rng.u8(..8) {
+        match self.rng.below(8) {
             0 => format!("({a} + {})", self.float(d - 1)),
             1 => format!("({a} - {})", self.float(d - 1)),
             2 => format!("({a} * 0.5)"),

@@ -5,14 +5,14 @@ use super::{Class, Mixin, Ty, Value, Writer};
 /// The methods that the root class has, so that every object has them.
 const METHODS: [&str; 7] = ["ident", "calc", "show", "size", "peer", "grow", "at"];
 
-impl Writer {
+impl Writer<'_> {
     /// The mixins and the classes.
     pub(super) fn hierarchy(&mut self) {
         for i in 0..4 {
             self.mixin(i);
         }
         self.root();
-        for i in 1..self.rng.usize(8..14) {
+        for i in 1..self.rng.between(8..14) {
             self.subclass(i);
         }
     }
@@ -38,17 +38,17 @@ impl Writer {
     }
 
     fn attributes(&mut self, i: usize) {
-        let factor = self.rng.usize(1..9);
+        let factor = self.rng.between(1..9);
         self.line(&format!("kind = {i}"));
         self.line(&format!("tag = 't{i}'"));
         self.line(&format!("factor = {factor}"));
     }
 
     fn mixin(&mut self, i: usize) {
-        let base = (i > 0 && self.once_in(2)).then(|| self.rng.usize(..i));
+        let base = (i > 0 && self.once_in(2)).then(|| self.rng.below(i));
         let inherits = base.is_some_and(|b| self.mixins[b].shows);
         let own: Vec<&str> = (METHODS.into_iter())
-            .filter(|_| self.rng.u8(..5) < 2)
+            .filter(|_| self.rng.below(5) < 2)
             .collect();
         let below = base.map_or("object".to_owned(), |b| format!("M{b}"));
         self.block(&format!("class M{i}({below}):"), |w| {
@@ -76,11 +76,11 @@ impl Writer {
     }
 
     fn subclass(&mut self, i: usize) {
-        let base = self.rng.usize(..i);
+        let base = self.rng.below(i);
         let inherited = self.classes[base].value;
         let value = match inherited {
             Some(v) => Some(v),
-            None if self.rng.bool() => Some([Value::Int, Value::Str][self.rng.usize(..2)]),
+            None if self.rng.bool() => Some([Value::Int, Value::Str][self.rng.below(2)]),
             None => None,
         };
         let mut all = self.classes[base].mixins.clone();
@@ -98,7 +98,7 @@ impl Writer {
         let mut bases: Vec<String> = mixed.iter().map(|m| format!("M{m}")).collect();
         let place = if self.once_in(5) { 0 } else { bases.len() };
         bases.insert(place, format!("C{base}"));
-        let extra = self.rng.u8(..3) > 0;
+        let extra = self.rng.below(3) > 0;
         self.block(&format!("class C{i}({}):", bases.join(", ")), |w| {
             w.attributes(i);
             if extra || value != inherited {
@@ -199,7 +199,7 @@ impl Writer {
                 });
             }
             "peer" => self.block("def peer(self, o):", |w| {
-                let c = w.rng.usize(..9);
+                let c = w.rng.below(9);
                 w.block("if o is not None and o.n & 1:", |w| w.line("return o"));
                 w.block(
                     &format!("if self.n == {c} and self.next is not None:"),
@@ -227,7 +227,7 @@ impl Writer {
         if d == 0 || self.once_in(4) {
             return match self.var(Ty::Int) {
                 Some(v) if self.rng.bool() => v,
-                _ => self.rng.usize(..10).to_string(),
+                _ => self.rng.below(10).to_string(),
             };
         }
         let (a, b) = (self.plain_int(d - 1), self.plain_int(d - 1));
@@ -236,7 +236,7 @@ impl Writer {
     }
 
     fn plain_str(&mut self) -> String {
-        match self.rng.u8(..3) {
+        match self.rng.below(3) {
             0 => format!("str({})", self.plain_int(2)),
             1 => "self.s".to_owned(),
             _ => "self.tag".to_owned(),

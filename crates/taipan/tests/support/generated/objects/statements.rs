@@ -2,7 +2,7 @@
 
 use super::{Function, Ty, Value, Var, Writer};
 
-impl Writer {
+impl Writer<'_> {
     // Expressions.
 
     /// A variable of a type; an instance of a class is an object too.
@@ -14,7 +14,7 @@ impl Writer {
             })
             .collect();
         let names: Vec<String> = fits.iter().map(|v| v.name.clone()).collect();
-        (!names.is_empty()).then(|| names[self.rng.usize(..names.len())].clone())
+        (!names.is_empty()).then(|| names[self.rng.below(names.len())].clone())
     }
 
     pub(super) fn expr(&mut self, ty: Ty, d: usize) -> String {
@@ -31,11 +31,11 @@ impl Writer {
         if d == 0 {
             return match self.var(Ty::Int) {
                 Some(v) if self.rng.bool() => v,
-                _ => self.rng.usize(..10).to_string(),
+                _ => self.rng.below(10).to_string(),
             };
         }
         let d = d - 1;
-        match self.rng.u8(..22) {
+        match self.rng.below(22) {
             0 | 1 => self.int(0),
             2 => format!("{}.n", self.obj(d)),
             3 => format!("{}.factor", self.obj(d)),
@@ -43,8 +43,8 @@ impl Writer {
             5..8 => format!("{}.calc({})", self.obj(d), self.int(d)),
             8 => format!("{}.size", self.obj(d)),
             9 => format!("len({}.s)", self.obj(d)),
-            10 => format!("part({}, {})", self.rng.usize(..3), self.obj(d)),
-            11 => format!("{}.at({})", self.obj(d), self.rng.usize(..3)),
+            10 => format!("part({}, {})", self.rng.below(3), self.obj(d)),
+            11 => format!("{}.at({})", self.obj(d), self.rng.below(3)),
             12 => format!("scaled({}, {})", self.int(0), self.int(d)),
             13 if self.calls => {
                 let o = self.obj(d);
@@ -88,7 +88,7 @@ impl Writer {
                 at = self.classes[c].base;
             }
         }
-        (!found.is_empty()).then(|| found[self.rng.usize(..found.len())].clone())
+        (!found.is_empty()).then(|| found[self.rng.below(found.len())].clone())
     }
 
     fn str(&mut self, d: usize) -> String {
@@ -99,7 +99,7 @@ impl Writer {
             };
         }
         let d = d - 1;
-        match self.rng.u8(..14) {
+        match self.rng.below(14) {
             0 => self.str(0),
             1 | 2 => format!("{}.ident()", self.obj(d)),
             3 | 4 => format!("{}.show()", self.obj(d)),
@@ -123,16 +123,16 @@ impl Writer {
 
     pub(super) fn obj(&mut self, d: usize) -> String {
         if let Some(v) = self.var(Ty::Obj)
-            && (d == 0 || self.rng.u8(..3) == 0)
+            && (d == 0 || self.rng.below(3) == 0)
         {
             return v;
         }
         if d == 0 {
-            let n = self.rng.usize(..9);
+            let n = self.rng.below(9);
             return format!("OBJS[{n} % len(OBJS)]");
         }
         let d = d - 1;
-        match self.rng.u8(..11) {
+        match self.rng.below(11) {
             0 | 1 => format!("OBJS[{} % len(OBJS)]", self.int(d)),
             2 => format!("TABLE[{}]", self.pick(&["'a'", "'b'", "'c'"])),
             3 => format!("make({}, {})", self.int(0), self.int(d)),
@@ -155,7 +155,7 @@ impl Writer {
     }
 
     fn maybe(&mut self, d: usize) -> String {
-        match self.rng.u8(..6) {
+        match self.rng.below(6) {
             0 | 1 => "state.may".to_owned(),
             2 => format!("{}.next", self.obj(d.min(1))),
             3 if d > 0 => format!("find({}, {})", self.int(d - 1), self.int(0)),
@@ -176,7 +176,7 @@ impl Writer {
         if found.is_empty() {
             return None;
         }
-        let i = found[self.rng.usize(..found.len())];
+        let i = found[self.rng.below(found.len())];
         Some(self.call(i, d))
     }
 
@@ -187,7 +187,7 @@ impl Writer {
     }
 
     fn cond(&mut self, d: usize) -> String {
-        match self.rng.u8(..if d == 0 { 5 } else { 9 }) {
+        match self.rng.below(if d == 0 { 5 } else { 9 }) {
             0 | 1 => format!("{} < {}", self.int(1), self.int(1)),
             2 => format!("isinstance({}, C{})", self.obj(1), self.class()),
             3 => format!("{}.next is None", self.obj(1)),
@@ -206,7 +206,7 @@ impl Writer {
             return self.simple();
         }
         self.depth += 1;
-        match self.rng.u8(..16) {
+        match self.rng.below(16) {
             0 | 1 => self.simple(),
             2..6 => self.tested(result),
             6 => self.negated(result),
@@ -228,7 +228,7 @@ impl Writer {
     }
 
     fn body(&mut self, result: Ty) {
-        for _ in 0..self.rng.usize(1..3) {
+        for _ in 0..self.rng.between(1..3) {
             self.statement(result);
         }
         if self.once_in(8) {
@@ -238,9 +238,9 @@ impl Writer {
     }
 
     fn simple(&mut self) {
-        match self.rng.u8(..10) {
+        match self.rng.below(10) {
             0 | 1 => {
-                let ty = [Ty::Int, Ty::Str, Ty::Obj, Ty::Maybe][self.rng.usize(..4)];
+                let ty = [Ty::Int, Ty::Str, Ty::Obj, Ty::Maybe][self.rng.below(4)];
                 let e = self.expr(ty, 2);
                 self.declare(ty, &e);
             }
@@ -297,7 +297,7 @@ impl Writer {
 
     /// Inside of a test: a variable is of a class, unless that cannot be.
     fn narrow(&mut self, name: &str, class: usize) {
-        let below = |w: &Writer, v: &Var| match v.ty {
+        let below = |w: &Self, v: &Var| match v.ty {
             Ty::Inst(c) => w.is_below(class, c),
             _ => true,
         };
@@ -318,7 +318,7 @@ impl Writer {
             self.declare(ty.unwrap_or(Ty::Maybe), &v);
         }
         let (a, b) = (self.class(), self.class());
-        let more = match self.rng.u8(..4) {
+        let more = match self.rng.below(4) {
             0 => format!(" and ({})", self.cond(1)),
             _ => String::new(),
         };
@@ -361,14 +361,14 @@ impl Writer {
 
     fn not_none(&mut self, result: Ty) {
         // No variable: the test would tell something of that one, too.
-        let e = match self.rng.u8(..3) {
+        let e = match self.rng.below(3) {
             0 => format!("find({}, {})", self.int(1), self.int(0)),
             1 => "state.may".to_owned(),
             _ => format!("{}.next", self.obj(1)),
         };
         let v = self.declare(Ty::Maybe, &e);
         let a = self.class();
-        match self.rng.u8(..3) {
+        match self.rng.below(3) {
             0 => {
                 let e = self.expr(result, 1);
                 self.line(&format!("if {v} is None: return {e}"));
@@ -397,7 +397,7 @@ impl Writer {
 
     /// One prebuilt object, which is always the same.
     fn single(&mut self, result: Ty) {
-        let i = self.rng.usize(..3);
+        let i = self.rng.below(3);
         let v = self.declare(Ty::Obj, &format!("state.g{i}"));
         if let Some(last) = self.vars.last_mut() {
             last.single = true;
@@ -417,7 +417,7 @@ impl Writer {
         let (i, a) = (self.name(), self.class());
         self.line(&format!("{v} = {e}"));
         self.line(&format!("{i} = 0"));
-        let test = match self.rng.u8(..3) {
+        let test = match self.rng.below(3) {
             0 => format!("while isinstance({v}, C{a}) and {i} < 4:"),
             _ => format!("while {v} is not None and {i} < 4:"),
         };
@@ -452,7 +452,7 @@ impl Writer {
     /// A bound method in a variable.
     fn method_value(&mut self) {
         let (a, b, c) = (self.obj(1), self.obj(1), self.cond(1));
-        let (name, args) = match self.rng.u8(..3) {
+        let (name, args) = match self.rng.below(3) {
             0 => ("calc", self.int(1)),
             1 => ("ident", String::new()),
             _ => ("show", String::new()),
@@ -467,7 +467,7 @@ impl Writer {
     fn function_value(&mut self) {
         let c = self.cond(1);
         let f = self.name();
-        let (a, b) = (self.rng.usize(..4), self.rng.usize(..3));
+        let (a, b) = (self.rng.below(4), self.rng.below(3));
         self.line(&format!("{f} = step{a}"));
         self.line(&format!("if {c}: {f} = step{b}"));
         let e = format!("{f}({}, {})", self.obj(1), self.int(1));
@@ -480,7 +480,7 @@ impl Writer {
         let v = self.name();
         let n = self.int(1);
         self.line(&format!("if {c}: {v} = C{a}({n}, 'j')"));
-        match self.rng.u8(..3) {
+        match self.rng.below(3) {
             0 => self.line(&format!("else: {v} = OBJS[{n} % len(OBJS)]")),
             _ => self.line(&format!("else: {v} = C{b}(7, 'k')")),
         }

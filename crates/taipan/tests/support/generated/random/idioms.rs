@@ -53,10 +53,10 @@ def pairs(words):
         i += len(w)
 ";
 
-impl Writer {
+impl Writer<'_> {
     /// One of the shapes as a statement.
     pub(super) fn idiom(&mut self, depth: usize, result: Option<Ty>) {
-        match self.rng.u8(..12) {
+        match self.rng.below(12) {
             0 => self.translated_error(),
             1 => self.joined_truth(),
             2 if self.loops < 2 => self.jumps_through_finally(depth, result),
@@ -97,7 +97,7 @@ impl Writer {
 
     fn truth(&mut self, depth: usize) -> String {
         if depth == 0 {
-            return match self.rng.u8(..4) {
+            return match self.rng.below(4) {
                 0 => match self.var(Maybe, false) {
                     Some(m) => format!("({m} is not None)"),
                     None => "True".to_owned(),
@@ -107,7 +107,7 @@ impl Writer {
             };
         }
         let (a, b) = (self.truth(depth - 1), self.truth(depth - 1));
-        match self.rng.u8(..4) {
+        match self.rng.below(4) {
             0 => format!("({a} and {b})"),
             1 => format!("({a} or {b})"),
             2 => format!("(not {a})"),
@@ -120,7 +120,7 @@ impl Writer {
 
     fn joined_truth(&mut self) {
         let c = self.truth(2);
-        match self.rng.u8(..3) {
+        match self.rng.below(3) {
             0 => {
                 let (a, b) = (self.int(1), self.int(1));
                 self.add_up(&format!("choose({c}, {a}, {b})"));
@@ -140,7 +140,7 @@ impl Writer {
 
     fn jumps_through_finally(&mut self, depth: usize, result: Option<Ty>) {
         let x = self.name();
-        let n = self.rng.u8(2..5);
+        let n = self.rng.between(2..5);
         self.loops += 1;
         self.block(&format!("for {x} in range({n}):"), |w| {
             w.scope(&[(x.as_str(), Int)]);
@@ -152,7 +152,7 @@ impl Writer {
                     jumps.push(format!("return {e}"));
                     jumps.push(format!("raise Stop({x})"));
                 }
-                let jump = jumps.swap_remove(w.rng.usize(..jumps.len()));
+                let jump = jumps.swap_remove(w.rng.below(jumps.len()));
                 w.block(&format!("if {c}:"), |w| {
                     w.body(0, None);
                     w.line(&jump);
@@ -254,7 +254,7 @@ impl Writer {
         });
         self.block(&format!("elif isinstance({a}, Bird):"), |w| w.add_up("23"));
         if self.rng.bool() {
-            let legs = self.rng.u8(..7);
+            let legs = self.rng.below(7);
             self.line(&format!("{a} = Duck()"));
             self.line(&format!("{a}.legs = {legs}"));
             self.add_up(&format!("{a}.walk({n})"));
@@ -317,7 +317,7 @@ impl Writer {
             "unicode(''.join([c for c in {s} if ord(c) < 128]))"
         ));
         self.line(&format!("{u} = {u} + unichr(200 + (({n}) & 1023)) + u'z'"));
-        match self.rng.u8(..4) {
+        match self.rng.below(4) {
             0 => self.line(&format!("{u} = {u}.replace(u'a', u'b')")),
             1 => self.line(&format!("{u} = {u} * (({n}) & 3)")),
             2 => self.line(&format!("{u} = u'-'.join([{u}, u'q', {u}])")),
@@ -330,7 +330,7 @@ impl Writer {
     /// An integer, by way of other kinds of them.
     pub(super) fn other_integers(&mut self, a: &str, d: usize) -> String {
         let b = self.int(d);
-        match self.rng.u8(..12) {
+        match self.rng.below(12) {
             0 => format!("intmask(r_uint({a}) + r_uint({b}))"),
             1 => format!("intmask(r_uint({a}) * r_uint({b}))"),
             2 => format!("intmask(r_uint({a}) // (r_uint({b}) | r_uint(1)))"),
@@ -349,7 +349,7 @@ impl Writer {
     /// A string, by slices and the rarer methods.
     pub(super) fn other_text(&mut self, s: &str, d: usize) -> String {
         let n = self.int(d);
-        match self.rng.u8(..12) {
+        match self.rng.below(12) {
             0 => format!("('ab' + {s})[({n}) & 1:(({n}) & 3) + 2]"),
             1 => format!("('abc' + {s})[:-1][({n}) & 1:]"),
             2 => format!("({s})[:][:6]"),
