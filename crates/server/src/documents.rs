@@ -18,16 +18,27 @@ pub(crate) struct Document {
     pub(crate) version: i32,
     /// Its text.
     pub(crate) text: Arc<str>,
+    /// Another number each time that a document is opened.
+    pub(crate) opening: u64,
 }
 
 /// The open documents by path.
 #[derive(Default)]
-pub(crate) struct Documents(BTreeMap<Utf8PathBuf, Document>);
+pub(crate) struct Documents {
+    open: BTreeMap<Utf8PathBuf, Document>,
+    openings: u64,
+}
 
 impl Documents {
     pub(crate) fn open(&mut self, path: Utf8PathBuf, url: Url, version: i32, text: String) {
-        let text = text.into();
-        self.0.insert(path, Document { url, version, text });
+        self.openings += 1;
+        let document = Document {
+            url,
+            version,
+            text: text.into(),
+            opening: self.openings,
+        };
+        self.open.insert(path, document);
     }
 
     /// Applies changes in order; false if the document is not open.
@@ -38,7 +49,7 @@ impl Documents {
         changes: Vec<TextDocumentContentChangeEvent>,
         encoding: Encoding,
     ) -> bool {
-        let Some(document) = self.0.get_mut(path) else {
+        let Some(document) = self.open.get_mut(path) else {
             return false;
         };
         let mut text = document.text.to_string();
@@ -63,16 +74,16 @@ impl Documents {
     }
 
     pub(crate) fn close(&mut self, path: &Utf8Path) -> Option<Document> {
-        self.0.remove(path)
+        self.open.remove(path)
     }
 
     pub(crate) fn get(&self, path: &Utf8Path) -> Option<&Document> {
-        self.0.get(path)
+        self.open.get(path)
     }
 
     /// All of them, sorted by path.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Utf8PathBuf, &Document)> {
-        self.0.iter()
+        self.open.iter()
     }
 }
 

@@ -30,8 +30,9 @@ mod shipped;
 mod snapshot;
 mod state;
 mod tokens;
+mod transport;
 
-use lsp_server::Connection;
+use lsp_server::{Connection, ErrorCode, Response};
 use lsp_types::InitializeParams;
 
 /// Why serving ended before its time.
@@ -39,7 +40,7 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// Serves an editor on standard input and output until it says `exit`.
 pub fn serve_stdio() -> Result<(), Error> {
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = transport::stdio()?;
     serve(&connection)?;
     // The threads end when the channels to them do.
     drop(connection);
@@ -49,11 +50,20 @@ pub fn serve_stdio() -> Result<(), Error> {
 
 /// Serves a client until it says `exit`.
 pub fn serve(connection: &Connection) -> Result<(), Error> {
-    let (id, params) = connection.initialize_start()?;
-    // `lsp_types` has another name for it than the protocol.
-    let refresh = params.pointer("/capabilities/workspace/diagnostics/refreshSupport");
-    let refreshes = refresh.and_then(serde_json::Value::as_bool) == Some(true);
-    let params: InitializeParams = serde_json::from_value(params)?;
+    let (id, refreshes, params) = loop {
+        let (id, params) = connection.initialize_start()?;
+        // `lsp_types` has another name for it than the protocol.
+        let refresh = params.pointer("/capabilities/workspace/diagnostics/refreshSupport");
+        let refreshes = refresh.and_then(serde_json::Value::as_bool) == Some(true);
+        match serde_json::from_value::<InitializeParams>(params) {
+            Ok(params) => break (id, refreshes, params),
+            Err(e) => {
+                let code = ErrorCode::InvalidParams as i32;
+                let refused = Response::new_err(id, code, e.to_string());
+                connection.sender.send(refused.into())?;
+            }
+        }
+    };
     let mut client = capabilities::Client::new(&params);
     client.refreshes |= refreshes;
     let mut capabilities = serde_json::to_value(capabilities::server(&client))?;
@@ -63,6 +73,8 @@ pub fn serve(connection: &Connection) -> Result<(), Error> {
         "capabilities": capabilities,
         "serverInfo": {"name": "taipan", "version": env!("CARGO_PKG_VERSION")},
     });
-    connection.initialize_finish(id, answer)?;
+    connection
+        .sender
+        .send(Response::new_ok(id, answer).into())?;
     state::Server::new(connection, client, &params).run()
 }

@@ -9,11 +9,11 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument,
-    DidOpenTextDocument, LogMessage, Notification as _,
+    DidOpenTextDocument, Initialized, LogMessage, Notification as _,
 };
 use lsp_types::request::{
-    CodeLensRefresh, RegisterCapability, Request as _, Shutdown, WorkspaceConfiguration,
-    WorkspaceDiagnosticRefresh,
+    CodeLensRefresh, Initialize, RegisterCapability, Request as _, Shutdown,
+    WorkspaceConfiguration, WorkspaceDiagnosticRefresh,
 };
 use lsp_types::{
     CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
@@ -86,8 +86,8 @@ enum Task {
     Checked(u64, Outcome<Findings>),
     /// It turned out why functions were compiled again for a revision.
     Explained(u64, Reruns),
-    /// A text of a document can be parsed as a whole.
-    WellFormed(Utf8PathBuf, Arc<str>),
+    /// A text of a document can be parsed as a whole. The number says which opening it is of.
+    WellFormed(Utf8PathBuf, u64, Arc<str>),
     /// A folder was searched for targets.
     Searched(Utf8PathBuf, Vec<Utf8PathBuf>),
 }
@@ -219,7 +219,6 @@ impl<'c> Server<'c> {
 
     /// Serves until the client says `exit`.
     pub(crate) fn run(mut self) -> Result<(), Error> {
-        self.greet()?;
         if self.client.lenses {
             self.db.log().record_from_now();
         }
@@ -249,7 +248,7 @@ impl<'c> Server<'c> {
         }
     }
 
-    /// What is asked of the client right after initialization.
+    /// What is asked of the client when it has been initialized.
     fn greet(&mut self) -> Result<(), Error> {
         if self.client.watching {
             let watcher = |glob: &str| FileSystemWatcher {
@@ -289,7 +288,7 @@ impl<'c> Server<'c> {
             Message::Request(request) => {
                 if request.method == Shutdown::METHOD {
                     self.respond(Response::new_ok(request.id, ()))?;
-                    self.wait_for_exit();
+                    self.wait_for_exit()?;
                     return Ok(false);
                 }
                 // It is about the text with the edits before it.
@@ -319,17 +318,33 @@ impl<'c> Server<'c> {
     }
 
     /// After `shutdown`. Answers to what the server has asked may still be under way.
-    fn wait_for_exit(&self) {
+    fn wait_for_exit(&self) -> Result<(), Error> {
         for message in &self.connection.receiver {
-            if let Message::Notification(n) = message
-                && n.method == lsp_types::notification::Exit::METHOD
-            {
-                return;
+            match message {
+                Message::Notification(n) if n.method == lsp_types::notification::Exit::METHOD => {
+                    break;
+                }
+                Message::Request(r) => self.refuse(r.id, "the server was told to shut down")?,
+                _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// Answers a request that must not be made now.
+    fn refuse(&self, id: RequestId, why: &str) -> Result<(), Error> {
+        let code = ErrorCode::InvalidRequest as i32;
+        self.respond(Response::new_err(id, code, why.to_owned()))
     }
 
     fn client_request(&mut self, request: Request) -> Result<(), Error> {
+        if request.method == Initialize::METHOD {
+            return self.refuse(request.id, "the server is initialized already");
+        }
+        let is_asked = self.pulls.iter().any(|p| p.id == request.id);
+        if is_asked || self.pending.contains_key(&request.id) {
+            return self.refuse(request.id, "another request has this id");
+        }
         if let Some(pull) = Pull::read(&request.id, &request.method, &request.params) {
             return match pull {
                 Ok(pull) => {
@@ -408,10 +423,12 @@ impl<'c> Server<'c> {
 
     fn notification(&mut self, n: Notification) -> Result<(), Error> {
         match n.method.as_str() {
+            Initialized::METHOD => self.greet()?,
             DidOpenTextDocument::METHOD => {
                 let params: DidOpenTextDocumentParams = serde_json::from_value(n.params)?;
                 let document = params.text_document;
                 let path = path_of(&document.uri);
+                self.well_formed.remove(&path);
                 self.documents
                     .open(path.clone(), document.uri, document.version, document.text);
                 self.stale.programs |= !self.in_project(&path);
@@ -504,7 +521,7 @@ impl<'c> Server<'c> {
                 let text = document.text.clone();
                 self.overlay.set(path.clone(), text.clone(), fallback);
                 if path.extension() == Some("py") {
-                    self.parse(path.clone(), text);
+                    self.parse(path.clone(), document.opening, text);
                 }
             }
         }
@@ -521,11 +538,11 @@ impl<'c> Server<'c> {
     }
 
     /// Has a worker find out whether a text is well formed.
-    fn parse(&self, path: Utf8PathBuf, text: Arc<str>) {
+    fn parse(&self, path: Utf8PathBuf, opening: u64, text: Arc<str>) {
         let sender = self.sender.clone();
         self.workers.spawn(move || {
             if let Outcome::Done(true) = run(|| is_well_formed(&text)) {
-                let _ = sender.send(Task::WellFormed(path, text));
+                let _ = sender.send(Task::WellFormed(path, opening, text));
             }
         });
     }
@@ -634,8 +651,11 @@ impl<'c> Server<'c> {
                 }
                 Ok(())
             }
-            Task::WellFormed(path, text) => {
-                if let Some(document) = self.documents.get(&path) {
+            Task::WellFormed(path, opening, text) => {
+                // What was closed meanwhile stands in for nothing, even if it is open again.
+                if let Some(document) = self.documents.get(&path)
+                    && document.opening == opening
+                {
                     let changed = document.text != text;
                     let first = self.well_formed.insert(path.clone(), text).is_none();
                     // It came too late for the edit that broke it.

@@ -1,6 +1,8 @@
 //! Edits that break the syntax keep the rest of the program analysed.
 
-use serde_json::Value;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use crate::client::Client;
 
@@ -150,5 +152,29 @@ def entry_point(argv):
     c.replace("main.py", call, 0, &format!("{call} + unknown()"));
     c.replace("main.py", "n * 2", 0, "n.nothing");
     c.wait_codes("main.py", &["TP0201", "TP0301"]);
+    c.stop();
+}
+
+/// Not even if it was still being parsed when it was closed.
+#[test]
+fn what_was_closed_stands_in_for_nothing() {
+    let more = "\ndef more(n):\n    return [n, (n + 1) * 2, str(n)]\n".repeat(4_000);
+    let broken = PROGRAM.replace("self, x):", "self, x:");
+    let mut c = Client::start(&[("main.py", &broken)]);
+    let document = json!({"textDocument": {"uri": c.url("main.py")}});
+    c.open_text("main.py", &format!("{PROGRAM}{more}"));
+    // Before a request is answered what was opened is taken up.
+    c.ask("textDocument/foldingRange", document.clone());
+    c.notify("textDocument/didClose", document.clone());
+    c.open_text("main.py", &broken);
+    let both = ["TP0001", "TP0304"];
+    c.wait_codes("main.py", &both);
+    // By now the long text has been parsed.
+    std::thread::sleep(Duration::from_secs(2));
+    for _ in 0..2 {
+        c.request("textDocument/foldingRange", document.clone());
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    c.wait_codes("main.py", &both);
     c.stop();
 }

@@ -27,6 +27,8 @@ pub(crate) struct Client {
     pub(crate) heard: Vec<Value>,
     /// The answer to `workspace/configuration`.
     pub(crate) settings: Value,
+    /// Errors that are about no request in particular.
+    refusals: usize,
 }
 
 impl Client {
@@ -35,8 +37,8 @@ impl Client {
         Client::start_with(files, json!({}))
     }
 
-    /// The same, with further members of the `initialize` parameters.
-    pub(crate) fn start_with(files: &[(&str, &str)], params: Value) -> Client {
+    /// Starts a server and says nothing to it yet.
+    pub(crate) fn start_silent(files: &[(&str, &str)]) -> Client {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = root.path().join(name);
@@ -60,7 +62,7 @@ impl Client {
                 }
             }
         });
-        let mut client = Client {
+        Client {
             process,
             stdin,
             messages,
@@ -72,7 +74,13 @@ impl Client {
             diagnostics: BTreeMap::new(),
             heard: Vec::new(),
             settings: Value::Null,
-        };
+            refusals: 0,
+        }
+    }
+
+    /// Starts a server with further members of the `initialize` parameters.
+    pub(crate) fn start_with(files: &[(&str, &str)], params: Value) -> Client {
+        let mut client = Client::start_silent(files);
         let mut all = json!({
             "processId": null,
             "capabilities": {
@@ -111,10 +119,24 @@ impl Client {
     }
 
     fn send(&mut self, message: Value) {
-        let text = message.to_string();
+        self.send_text(&message.to_string());
+    }
+
+    /// Sends a text as if it were a message.
+    pub(crate) fn send_text(&mut self, text: &str) {
+        self.send_bytes(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
+    }
+
+    /// Sends anything.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();
-        write!(stdin, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+        stdin.write_all(bytes).unwrap();
         stdin.flush().unwrap();
+    }
+
+    /// How many errors came that are about no request in particular, since the last call.
+    pub(crate) fn set_aside_refusals(&mut self) -> usize {
+        std::mem::take(&mut self.refusals)
     }
 
     /// Sends a request and does not wait for the answer.
@@ -189,7 +211,10 @@ impl Client {
             }
             None => {
                 if let Some(id) = message["id"].as_i64() {
-                    self.answers.insert(id, message);
+                    let again = self.answers.insert(id, message);
+                    assert!(again.is_none(), "answered twice: {again:?}");
+                } else if message["id"].is_null() {
+                    self.refusals += 1;
                 }
             }
         }
@@ -306,6 +331,12 @@ impl Client {
         }
     }
 
+    /// Opens a document with a text, and waits until something is known of a variable in it.
+    pub(crate) fn wait_program_of(&mut self, name: &str, text: &str, variable: &str) {
+        self.open_text(name, text);
+        self.wait_program(name, variable, 0);
+    }
+
     /// Waits for a message of the server.
     pub(crate) fn wait_heard(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         let end = Instant::now() + PATIENCE;
@@ -320,6 +351,11 @@ impl Client {
     /// Ends the server as the protocol has it, and sees that it ends well.
     pub(crate) fn stop(mut self) {
         self.request("shutdown", Value::Null);
+        self.leave();
+    }
+
+    /// Says `exit`, and sees that the server ends well.
+    pub(crate) fn leave(mut self) {
         self.notify("exit", Value::Null);
         self.stdin = None;
         let status = self.process.wait().unwrap();

@@ -4,5 +4,6 @@ mod broken;
 mod client;
 mod features;
 mod hierarchy;
+mod messages;
 mod random_keystrokes;
 mod session;
