@@ -97,7 +97,7 @@ pub fn install() {
         let known = sigaltstack(core::ptr::null(), &raw mut old) == 0 && !old.start.is_null();
         if !known {
             let stack = Stack {
-                start: crate::memory::map(ALTERNATE_STACK) as *mut c_void,
+                start: crate::pages::map(ALTERNATE_STACK) as *mut c_void,
                 flags: 0,
                 size: ALTERNATE_STACK,
             };

@@ -5,7 +5,7 @@
 
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{exc, files, float, memory, os, process, pthread, signals, stdio, sys, threads};
+use crate::{exc, files, float, os, pages, process, pthread, signals, stdio, sys, threads};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -303,7 +303,7 @@ externals! {
         rpy_time_time = os::time, () -> f64;
         rpy_time_clock = os::clock, () -> f64;
         rpy_time_clock_ns = os::clock_nanoseconds, (clock: i64) -> i64;
-        rpy_memory_room = memory::room, (bytes: i64) -> bool;
+        rpy_memory_room = pages::room, (bytes: i64) -> bool;
         rpy_float_format = float::format,
             (x: f64, code: u8, precision: i64, flags: i64, out: Str) -> i64;
         rpy_float_parse = float::parse, (s: Str) -> f64;

@@ -24,6 +24,7 @@ pub mod gc;
 pub mod jit;
 mod memory;
 pub mod os;
+mod pages;
 pub mod process;
 pub mod pthread;
 pub mod raw;

@@ -11,14 +11,13 @@
 //! handle is alive; with the handle dies the context. What the program started on is
 //! always kept.
 
-use core::ffi::c_void;
 use core::ptr;
 
 use crate::gc::{self, TypeInfo, api};
 use crate::memory::Stack;
 use crate::stacks::{GUARD, STACK_RESERVE};
 use crate::state::state;
-use crate::{exc, sys, threads};
+use crate::{exc, pages, sys, threads};
 
 /// Bytes of a machine stack.
 const MACHINE_STACK: usize = 2 << 20;
@@ -289,7 +288,7 @@ impl Contexts {
             if memory != 0 && self.free.len() < MOST_FREE {
                 self.free.push(memory);
             } else if memory != 0 {
-                sys::munmap(memory as *mut c_void, MAPPING);
+                pages::unmap(memory, MAPPING);
             }
             sys::free(context.cast());
         }
@@ -359,18 +358,12 @@ unsafe fn new_handle(context: *mut Context) -> *mut Handle {
 
 /// Maps memory for two stacks.
 fn map_stack() -> Option<usize> {
-    // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    unsafe {
-        let flags = sys::MAP_ANON_PRIVATE_NORESERVE;
-        let at = sys::mmap(ptr::null_mut(), MAPPING, sys::PROT_READ_WRITE, flags, -1, 0);
-        if at as isize == -1 {
-            return None;
-        }
-        for guard in [at, at.cast::<u8>().add(MAPPING - GUARD).cast()] {
-            sys::mprotect(guard, GUARD, sys::PROT_NONE);
-        }
-        Some(at as usize)
+    let at = pages::try_map(MAPPING)?;
+    for end in [at, at + MAPPING - GUARD] {
+        // SAFETY: the ends of the mapping, which is new.
+        unsafe { pages::guard(end, GUARD) };
     }
+    Some(at)
 }
 
 /// Calls `visit` with each root of the contexts that were suspended since the last call.
@@ -503,7 +496,7 @@ pub(crate) unsafe fn teardown() {
             c.destroy(context);
         }
         while let Some(memory) = c.free.pop() {
-            sys::munmap(memory as *mut c_void, MAPPING);
+            pages::unmap(memory, MAPPING);
         }
         c.all.release();
         c.free.release();

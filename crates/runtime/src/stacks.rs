@@ -8,8 +8,7 @@
 //! call, which takes as much, and a shadow stack is as large as the part of the machine
 //! stack that comes with it.
 
-use crate::memory::{map, unmap};
-use crate::sys;
+use crate::pages::{guard, map, unmap};
 
 /// Never used of the machine stack by what checks: room for what does not, such as the
 /// runtime itself.
@@ -32,7 +31,7 @@ impl ShadowStack {
         let size = machine.next_multiple_of(GUARD);
         let start = map(size + GUARD);
         // SAFETY: the end of the mapping.
-        unsafe { sys::mprotect((start + size) as *mut _, GUARD, sys::PROT_NONE) };
+        unsafe { guard(start + size, GUARD) };
         ShadowStack { start, size }
     }
 

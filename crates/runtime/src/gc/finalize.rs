@@ -260,7 +260,9 @@ pub(super) unsafe fn call_back() {
             i += 1;
             if r.obj != 0 && !called.as_slice().contains(&r.trigger) {
                 called.push(r.trigger);
-                let trigger: unsafe extern "C" fn() = core::mem::transmute(r.trigger);
+                // By way of a pointer, which may be made of an address.
+                let trigger = r.trigger as *const ();
+                let trigger: unsafe extern "C" fn() = core::mem::transmute(trigger);
                 guarded(|| trigger());
             }
         }

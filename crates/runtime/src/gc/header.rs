@@ -150,15 +150,10 @@ impl TypeInfo {
         }
     }
 
-    /// The offsets behind the record.
+    /// The offsets behind the record: beyond what `self` may be used for, so by their address.
     #[inline]
-    unsafe fn offsets(&self) -> *const u32 {
-        // SAFETY: they follow it, by the contract of its makers.
-        unsafe {
-            (&raw const *self)
-                .cast::<u8>()
-                .add(size_of::<TypeInfo>())
-                .cast()
-        }
+    fn offsets(&self) -> *const u32 {
+        let at = (&raw const *self).expose_provenance() + size_of::<TypeInfo>();
+        core::ptr::with_exposed_provenance(at)
     }
 }

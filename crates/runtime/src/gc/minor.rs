@@ -5,7 +5,7 @@ use super::large::{CARD_ITEMS, take_cards};
 use super::old::MAX_SMALL;
 use super::{Gc, Obj, POISON};
 use crate::state::state;
-use crate::{stacklet, threads};
+use crate::{pages, stacklet, threads};
 
 /// Up to so many words are copied in place: a call of the C library costs more. (As volatile
 /// writes, or the compiler makes that call of the loop.)
@@ -38,10 +38,11 @@ impl Gc {
             self.finish_young_weakrefs();
             self.finish_young_light();
             self.shadows.clear();
+            let used = (*state()).nursery_free - self.allocation_start;
             if self.stress {
-                let used = (*state()).nursery_free - self.allocation_start;
                 core::ptr::write_bytes(self.allocation_start as *mut u8, POISON, used);
             }
+            pages::forget(self.allocation_start, used);
         }
         self.minor_collections += 1;
     }
@@ -107,7 +108,9 @@ impl Gc {
             };
             let outside = if size > MAX_SMALL { OUTSIDE } else { 0 };
             *(to as *mut usize) = (header & !FLAGS) | TRACK | outside;
-            let (from, into) = (obj as *const usize, to as *mut usize);
+            // A text may not be written to its end yet.
+            type Word = core::mem::MaybeUninit<usize>;
+            let (from, into) = (obj as *const Word, to as *mut Word);
             let words = size / 8;
             if words <= COPIED_HERE {
                 for i in 1..words {

@@ -28,6 +28,8 @@ mod large;
 mod major;
 mod minor;
 mod old;
+#[cfg(test)]
+mod random_heaps;
 mod shadow;
 pub mod slow;
 #[cfg(test)]
@@ -36,7 +38,8 @@ mod tests;
 pub use header::TypeInfo;
 pub use large::CARD_ITEMS;
 
-use crate::memory::{Stack, map, unmap};
+use crate::memory::Stack;
+use crate::pages::{map, unmap};
 use crate::stacks::ShadowStack;
 use crate::state::state;
 use crate::{os, stacklet, threads};
@@ -45,8 +48,13 @@ use large::LargeSpace;
 use old::OldSpace;
 use shadow::ShadowTable;
 
+/// Sizes of memory: a sixteenth of them under Miri, where the collector does little in a long time.
+pub(crate) const fn scaled(size: usize) -> usize {
+    if cfg!(miri) { size / 16 } else { size }
+}
+
 /// Objects of this size and above are not allocated in the nursery.
-pub const LARGE_OBJECT: usize = 32 << 10;
+pub const LARGE_OBJECT: usize = scaled(32 << 10);
 
 const DEFAULT_NURSERY: usize = 4 << 20;
 /// Up to how many times its first size the nursery grows.

@@ -4,14 +4,15 @@
 
 use core::mem::size_of;
 
-use crate::memory::{Stack, map, unmap};
-use crate::sys;
+use super::scaled;
+use crate::memory::Stack;
+use crate::pages::{discard, forget, map, unmap};
 
 /// Objects above this size are large ones.
 pub(crate) const MAX_SMALL: usize = 512;
 
-const BLOCK: usize = 64 << 10;
-const CHUNK: usize = 4 << 20;
+const BLOCK: usize = scaled(64 << 10);
+const CHUNK: usize = scaled(4 << 20);
 const BITMAP_WORDS: usize = BLOCK / 8 / 64;
 const CLASSES: usize = MAX_SMALL / 8 + 1;
 
@@ -152,6 +153,9 @@ impl OldSpace {
     /// and their memory is given back beyond `keep` bytes.
     pub(crate) fn finish_marking(&mut self, live: usize, keep: usize) {
         self.bytes = live;
+        if cfg!(miri) {
+            self.forget_dead();
+        }
         let free_blocks = &mut self.free_blocks;
         for c in &mut self.classes {
             let to_fill = &mut c.to_fill;
@@ -168,7 +172,24 @@ impl OldSpace {
         }
         for b in free_blocks.as_slice().iter().skip(keep / BLOCK) {
             // SAFETY: the block is mapped and holds nothing.
-            unsafe { sys::madvise(*b as *mut _, BLOCK, sys::MADV_DONTNEED) };
+            unsafe { discard(*b, BLOCK) };
+        }
+    }
+
+    /// Has Miri take note of what died.
+    fn forget_dead(&self) {
+        for (words, c) in self.classes.iter().enumerate().skip(1) {
+            let size = words * 8;
+            for block in c.all.as_slice() {
+                let mut cell = block + FIRST_CELL;
+                while cell + size <= block + BLOCK {
+                    if !is_marked(cell) {
+                        // SAFETY: the cell is free.
+                        unsafe { forget(cell, size) };
+                    }
+                    cell += size;
+                }
+            }
         }
     }
 }

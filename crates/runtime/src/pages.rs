@@ -1,0 +1,112 @@
+//! Pages of memory from the system.
+//!
+//! All that the runtime wants of the system's memory is here, so that Miri, which knows no
+//! protection of pages and cannot give them back one by one, can run everything else (`just miri`).
+//! For Miri, memory that is given back holds nothing at all any more: it says so when something
+//! reads what is left of a dead object.
+
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::ptr;
+
+use crate::{exc, sys};
+
+/// Maps `len` bytes of zeroed memory, which take no space until touched.
+pub(crate) fn map(len: usize) -> usize {
+    match try_map(len) {
+        Some(start) => start,
+        None => exc::out_of_memory(),
+    }
+}
+
+/// The same; none if the system does not have so much.
+pub(crate) fn try_map(len: usize) -> Option<usize> {
+    let flags = if cfg!(miri) {
+        sys::MAP_ANON_PRIVATE
+    } else {
+        sys::MAP_ANON_PRIVATE_NORESERVE
+    };
+    map_as(len, flags)
+}
+
+/// Whether the system would give that many bytes at once. Collectors end the process where
+/// it does not; programs ask before they make something big, and raise MemoryError.
+pub(crate) fn room(bytes: i64) -> bool {
+    let Ok(len) = usize::try_from(bytes) else {
+        return false;
+    };
+    let len = len.max(1);
+    match map_as(len, sys::MAP_ANON_PRIVATE) {
+        Some(start) => {
+            // SAFETY: nobody else knows of it.
+            unsafe { unmap(start, len) };
+            true
+        }
+        None => false,
+    }
+}
+
+fn map_as(len: usize, flags: c_int) -> Option<usize> {
+    // SAFETY: a fresh anonymous mapping touches nothing that exists.
+    let p = unsafe { sys::mmap(ptr::null_mut(), len, sys::PROT_READ_WRITE, flags, -1, 0) };
+    (p as isize != -1).then_some(p as usize)
+}
+
+/// Gives back what [`map`] mapped.
+///
+/// # Safety
+/// Nothing uses that memory any more.
+pub(crate) unsafe fn unmap(start: usize, len: usize) {
+    // SAFETY: by contract.
+    unsafe { sys::munmap(start as *mut c_void, len) };
+}
+
+/// Makes every use of these pages a segmentation fault. It is no error if that cannot be done.
+///
+/// # Safety
+/// They are mapped, and nothing uses them.
+pub(crate) unsafe fn guard(start: usize, len: usize) {
+    if cfg!(miri) {
+        // SAFETY: by contract.
+        return unsafe { forget(start, len) };
+    }
+    // SAFETY: by contract.
+    unsafe { sys::mprotect(start as *mut c_void, len, sys::PROT_NONE) };
+}
+
+/// Gives the system the space that these pages take. What they hold is undefined afterwards.
+///
+/// # Safety
+/// They are mapped, and nothing uses what they hold.
+pub(crate) unsafe fn discard(start: usize, len: usize) {
+    if cfg!(miri) {
+        // SAFETY: by contract.
+        return unsafe { forget(start, len) };
+    }
+    // SAFETY: by contract.
+    unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_DONTNEED) };
+}
+
+/// Tells Miri that this memory holds nothing any more. Does nothing otherwise.
+///
+/// # Safety
+/// Nothing uses what it holds.
+#[inline]
+pub(crate) unsafe fn forget(start: usize, len: usize) {
+    /// So many bytes at once, which is much quicker.
+    const PIECE: usize = 4096;
+    if cfg!(miri) {
+        let (mut at, end) = (start, start + len);
+        // SAFETY: by contract.
+        unsafe {
+            while end - at >= PIECE {
+                (at as *mut MaybeUninit<[u8; PIECE]>).write(MaybeUninit::uninit());
+                at += PIECE;
+            }
+            while at < end {
+                (at as *mut MaybeUninit<u8>).write(MaybeUninit::uninit());
+                at += 1;
+            }
+        }
+    }
+}
