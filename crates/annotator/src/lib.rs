@@ -11,6 +11,8 @@
 //! while solver state is being changed. Raw site ids, stamps and slot numbers never
 //! leave this crate.
 
+#![deny(clippy::disallowed_methods)]
+
 mod diagnostics;
 mod eval;
 mod facts;

@@ -9,6 +9,8 @@
 //! `Code` equal. Nested functions and classes are referred to by [`CodeId`], never
 //! contained, so that an edit in one leaves its parent equal.
 
+#![deny(clippy::disallowed_methods)]
+
 mod bytecode;
 mod compile;
 mod disasm;

@@ -13,6 +13,8 @@
 //! image needs follows from the relocations alone, in an order that depends on
 //! content only.
 
+#![deny(clippy::disallowed_methods)]
+
 pub mod abi;
 mod artifact;
 mod data;

@@ -31,6 +31,8 @@
 //!
 //! Knows nothing of the compiler, none of whose crates it depends on.
 
+#![deny(clippy::disallowed_methods)]
+
 mod codecs;
 mod exceptions;
 mod functions;

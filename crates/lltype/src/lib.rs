@@ -10,6 +10,8 @@
 //! ([`StructId`]), as lltype's `ForwardReference` does; whoever needs a body asks
 //! a [`Program`].
 
+#![deny(clippy::disallowed_methods)]
+
 mod adtmeths;
 mod cold;
 mod consts;

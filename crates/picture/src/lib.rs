@@ -6,6 +6,8 @@
 //! **Architecture invariants.** Knows no compiler: who wants a picture says what stands in
 //! the boxes. The same picture always becomes the same text.
 
+#![deny(clippy::disallowed_methods)]
+
 mod layout;
 mod model;
 mod svg;
