@@ -11,6 +11,14 @@ check:
 test:
     cargo test --workspace
 
+# Random cases of one target (docs/trust.md lists them), as many as you like: `just fuzz parser 1000000`
+fuzz TARGET CASES="1000" FIRST="0":
+    TAIPAN_FUZZ_CASES={{CASES}} TAIPAN_FUZZ_FIRST={{FIRST}} tests/fuzz {{TARGET}}
+
+# The collector and the runtime's data structures under Miri (needs the nightly toolchain)
+miri *ARGS:
+    tests/miri {{ARGS}}
+
 # Update the snapshots of a crate (or of all), then read the diff
 bless *ARGS:
     UPDATE_EXPECT=1 cargo test --workspace {{ARGS}}
