@@ -274,7 +274,7 @@ fn operands_have_names() {
     ));
     let call = View::IndirectCall {
         callee: &a,
-        args: &[b.clone()],
+        args: std::slice::from_ref(&b),
         targets: &c,
     };
     assert_eq!(call.operands()[..], [a.clone(), b, c]);
