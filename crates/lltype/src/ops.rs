@@ -269,8 +269,8 @@ macro_rules! plain_ops_table {
             JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC, (value: Any, callee: Function, args: [Any]) -> Any;
             GcCollect = "gc__collect", EFFECT | GC, (generation: (Signed?)) -> Void;
             GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
-            GcFqRegister = "gc_fq_register", EFFECT, (queue: Pointer, object: Pointer) -> Void;
-            GcFqNextDead = "gc_fq_next_dead", EFFECT, (queue: Pointer) -> Pointer;
+            GcFqRegister = "gc_fq_register", EFFECT, (queue: Address, object: Pointer) -> Void;
+            GcFqNextDead = "gc_fq_next_dead", EFFECT, (queue: Address) -> Pointer;
             GcIdentityhash = "gc_identityhash", READ | GC, (object: Pointer) -> Signed;
             GcId = "gc_id", READ | GC, (object: Pointer) -> Signed;
             GcCanMove = "gc_can_move", READ, (object: Pointer) -> Bool;
