@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "code",
     "prelude",
     "runtime",
+    "engine",
     "interp",
     "flow",
     "annotator",

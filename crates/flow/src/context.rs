@@ -19,8 +19,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taipan_base::ErrorCode;
 use taipan_code::{Code, CodeConst, Instr, Pc};
+use taipan_engine::{Frame, Step, step, unwind};
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, VarId};
-use taipan_interp::{Complex, Frame, Step, named_id, step, unwind};
+use taipan_interp::{Complex, named_id};
 
 use crate::FlowError;
 use crate::framestate::{FrameState, copy, matches, output_args, union, variables};
@@ -363,7 +364,7 @@ impl<'a> FlowContext<'a> {
     }
 
     fn yield_value(&mut self, v: Value, frame: &mut FrameState) -> Step<Value, Stop> {
-        use taipan_interp::{ObjectSpace, Unwind};
+        use taipan_engine::{ObjectSpace, Unwind};
         match self.space.op(HlOp::Yield, &[v]) {
             Ok(_) => {
                 frame.stack.push(Value::Const(Const::None));

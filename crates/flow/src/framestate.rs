@@ -1,7 +1,7 @@
 //! Merging of frames (RPython: `rpython/flowspace/framestate.py`).
 
+use taipan_engine::Frame;
 use taipan_graph::VarId;
-use taipan_interp::Frame;
 
 use crate::value::{Operand, Value};
 

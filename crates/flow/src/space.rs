@@ -11,11 +11,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use taipan_base::ErrorCode;
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
+use taipan_engine::{Answer, Frame, Next, ObjectSpace, Truth, Unwind};
 use taipan_graph::{
     BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
 };
 use taipan_interp::constants::{Computed, ConstantSpace};
-use taipan_interp::{Answer, Builtin, Frame, Next, ObjData, ObjectSpace, Truth, Unwind, named_id};
+use taipan_interp::{Builtin, ObjData, named_id};
 use taipan_language::{Exc, FlowFunction, KnownFunction};
 
 use crate::build::CLOSURE;

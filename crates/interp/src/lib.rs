@@ -1,8 +1,13 @@
-//! The interpreter engine, the concrete object space and the import-time image.
+//! The concrete object space and the import-time image.
 //!
-//! Owns the execution of bytecode: the engine generic over an [`ObjectSpace`], the
-//! concrete space (a Python 2.7 interpreter for import-time code), and the image of
-//! live objects that import time leaves, with its projections.
+//! Owns the concrete space (a Python 2.7 interpreter for import-time code, on the engine of
+//! [`taipan_engine`]) and the image of live objects that import time leaves, with its projections.
+//!
+//! ```text
+//! files ─► space: runs modules ─► heap ─► image ─► queries ─► flow, annotator, ...
+//!                ▲                                    │
+//!                └──────────── memo calls ◄───────────┘
+//! ```
 //!
 //! **Architecture invariants.** The image holds [`taipan_code::CodeId`]s, never code: running
 //! import time reads the bodies that run and no others. Nothing here writes to
@@ -14,32 +19,19 @@
 
 mod builtin;
 mod complex;
-pub mod constants;
-mod data;
-mod engine;
-mod failed_statements;
-mod heap_to_image;
-mod image_changes;
-mod image_to_heap;
-mod import_time;
-mod memo;
-mod memo_changes;
-mod mixins;
-mod names;
-mod queries;
+mod heap_image;
 mod space;
-mod synthetic;
 mod testing;
 
 pub use builtin::Builtin;
 pub use complex::Complex;
-pub use data::*;
-pub use engine::*;
-pub use image_changes::{ImageChanges, image_changes};
-pub use import_time::Image;
-pub use memo_changes::{memo_changes, noted_memo_calls};
-pub use names::Names;
-pub use queries::*;
+pub use heap_image::constants;
+pub use heap_image::data::*;
+pub use heap_image::image_changes::{ImageChanges, image_changes};
+pub use heap_image::import_time::Image;
+pub use heap_image::memo_changes::{memo_changes, noted_memo_calls};
+pub use heap_image::names::Names;
+pub use heap_image::queries::*;
 pub use space::lowmem::number_class;
 pub use space::modules::lltype::is_of_kind;
 
@@ -48,7 +40,7 @@ pub mod spelling {
     pub use crate::space::repr::{float_repr, float_str, quote_bytes, quote_unicode};
 }
 
-pub use synthetic::{define_synthetic, type_object, type_objects_table};
+pub use heap_image::synthetic::{define_synthetic, type_object, type_objects_table};
 pub use testing::{RaisedInTest, TestItem, TestRun, Tests, run_test};
 
 use taipan_base::Program;

@@ -6,12 +6,13 @@ use rustc_hash::FxHashMap;
 use taipan_base::{Db, Diagnostic, Program};
 use taipan_graph::ObjId;
 
-use crate::import_time::diagnose;
+use crate::heap_image::import_time::diagnose;
+use crate::named_id;
 use crate::space::collect::Collections;
 use crate::space::heap::{Kind, Ref};
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp};
-use crate::{Unwind, named_id};
+use taipan_engine::Unwind;
 
 /// One test.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@ use super::run::Outcome;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
-use crate::Frame;
+use taipan_engine::Frame;
 
 impl Interp<'_> {
     /// Calls with positional arguments.

@@ -15,9 +15,9 @@ use super::heap::{Heap, Kind, Ref};
 use super::iter::Iter;
 use super::value::Value;
 use super::{Fatal, Interp, R};
-use crate::heap_to_image::{children, module_dicts};
-use crate::{Frame, Unwind};
+use crate::heap_image::heap_to_image::{children, module_dicts};
 use rustc_hash::FxHashSet;
+use taipan_engine::{Frame, Unwind};
 
 /// So many collections are looked into, since each is one more run; later ones find
 /// nothing.

@@ -13,7 +13,7 @@ use super::lowmem::Target;
 use super::types::{self, ty};
 use super::value::Value;
 use super::{Fatal, Interp, R};
-use crate::Unwind;
+use taipan_engine::Unwind;
 
 /// The special methods of the comparisons: own, reflected.
 fn method_names(op: HlOp) -> (&'static str, &'static str) {

@@ -5,7 +5,7 @@ use super::meant::Lacks;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
-use crate::Unwind;
+use taipan_engine::Unwind;
 
 impl Interp<'_> {
     /// A new exception of a builtin class.

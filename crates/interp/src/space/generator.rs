@@ -7,7 +7,7 @@ use super::run::Outcome;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
-use crate::{Frame, Unwind, unwind};
+use taipan_engine::{Frame, Unwind, unwind};
 
 /// A generator.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use super::types::ty;
 use super::value::Value;
 use super::written::What;
 use super::{Interp, R, modules};
-use crate::Unwind;
-use crate::queries::FileState;
+use crate::heap_image::queries::FileState;
+use taipan_engine::Unwind;
 
 /// Where the Python part of the standard library ships.
 pub(super) const LIB_PYTHON: &str = "<taipan>/lib_python";
@@ -122,7 +122,9 @@ impl Interp<'_> {
         let around: Vec<&Utf8Path> = target.ancestors().skip(1).take(OUTSIDE + 1).collect();
         let is_root = |dir: &&Utf8Path| {
             let mut marks = ROOT_MARKS.iter().map(|mark| self.file_at(&dir.join(mark)));
-            marks.any(|file| *crate::queries::file_state(self.db, file) != FileState::Missing)
+            marks.any(|file| {
+                *crate::heap_image::queries::file_state(self.db, file) != FileState::Missing
+            })
         };
         let root = around.iter().position(is_root)?;
         // The target's own folder has been looked at.

@@ -35,7 +35,7 @@ impl Interp<'_> {
         lacks: Lacks,
     ) -> R<T> {
         let raised = self.raise(class, message);
-        if let Err(crate::Unwind::Raise(raised)) = &raised
+        if let Err(taipan_engine::Unwind::Raise(raised)) = &raised
             && let Value::Ref(e) = &raised.1
         {
             self.heap.set_lacking(*e, lacks);

@@ -43,10 +43,10 @@ use rustc_hash::FxHashMap;
 use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeId};
 
-use crate::Unwind;
-use crate::failed_statements::LeftOut;
+use crate::heap_image::failed_statements::LeftOut;
 use dict::Dict;
 use heap::{Heap, Ref};
+use taipan_engine::Unwind;
 use value::Value;
 
 /// What ends import time at once, past all handlers.
@@ -151,7 +151,7 @@ pub(crate) struct Interp<'db> {
     /// where objects are and how hashes order them.
     pub(crate) timeless: bool,
     /// The memo calls that run, if this is one.
-    pub(crate) memo_calls: Option<Box<crate::memo::Calls>>,
+    pub(crate) memo_calls: Option<Box<crate::heap_image::memo::Calls>>,
     bodies: FxHashMap<CodeId, Arc<Body>>,
 }
 

@@ -11,7 +11,7 @@ use super::sizes::{MOST_BYTES, MOST_ITEMS};
 use super::types::{self, ty};
 use super::value::Value;
 use super::{Fatal, Interp, R};
-use crate::{Frame, Next, ObjectSpace, Truth, Unwind};
+use taipan_engine::{Frame, Next, ObjectSpace, Truth, Unwind};
 
 /// Own, reflected and in-place special methods of a binary operation, and its sign.
 fn binary_names(op: HlOp) -> Option<(&'static str, &'static str, &'static str, &'static str)> {

@@ -7,7 +7,8 @@ use taipan_code::{Code, CodeConst, CodeId, Instr};
 use super::heap::{Kind, Ref, Site, TracebackEntry};
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Fatal, HEAP_LIMIT, Interp, R};
-use crate::{Complex, Frame, Step, Unwind, step, unwind};
+use crate::Complex;
+use taipan_engine::{Frame, Step, Unwind, step, unwind};
 
 /// Native stack that must be left before a Python call, and how much more is taken.
 const RED_ZONE: usize = 256 * 1024;

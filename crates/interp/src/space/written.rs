@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::FileContents;
 
 use super::Interp;
-use crate::queries::{FileState, file_state};
+use crate::heap_image::queries::{FileState, file_state};
 
 /// The folder for temporary files, taken to be there, and to hold what the program has put
 /// into it: looking would make all that others put into it count as the program's input.

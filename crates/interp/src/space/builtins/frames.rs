@@ -3,13 +3,13 @@
 
 use taipan_code::{Code, CodeId, CodeKind};
 
-use crate::Frame;
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::What;
 use crate::space::{Interp, R};
+use taipan_engine::Frame;
 
 /// Whether a builtin looks at the frame that calls it.
 pub(crate) fn wants_frame(name: &str) -> bool {

@@ -1,11 +1,11 @@
 //! Methods of iterators and generators.
 
-use crate::Unwind;
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
+use taipan_engine::Unwind;
 
 fn next(it: &mut Interp, args: Args<'_>) -> R {
     let v = args.need(it, 0, "next")?;

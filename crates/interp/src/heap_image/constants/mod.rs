@@ -23,12 +23,13 @@ use std::sync::{Arc, OnceLock};
 use taipan_base::{Db, Program};
 use taipan_graph::{Const, HlOp};
 
+use crate::named_id;
 use crate::space::heap::{Heap, Ref};
 use crate::space::types::{self, ty};
 use crate::space::value::Value;
 use crate::space::{Interp, R};
-use crate::{Unwind, named_id};
 use objects::{Depth, Named, Objects};
+use taipan_engine::Unwind;
 
 pub use plain::{class_has, compare, float_of, has_attribute, int_of, truth};
 
@@ -162,7 +163,7 @@ impl<'db> ConstantSpace<'db> {
                 (Value::Ref(ty::MEMORY_ERROR | ty::RUNTIME_ERROR), _) => Computed::Unknown,
                 (Value::Ref(class), Value::Ref(e)) => Computed::Raises(Raised {
                     class: it.heap.class_name(*class).into(),
-                    message: crate::import_time::text_of_exception(it, *e).into(),
+                    message: crate::heap_image::import_time::text_of_exception(it, *e).into(),
                 }),
                 _ => Computed::Unknown,
             },

@@ -14,6 +14,9 @@
 //!   copy of the frame;
 //! - a driver that wants to treat an instruction in its own way looks at
 //!   `code.instrs[frame.pc]` before it calls [`step`].
+//!
+//! **Architecture invariants.** Knows code and the names of operations, and no value: what a value is,
+//! and what an operation makes of it, is the space's.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use taipan_heap::StaticTable;
 use taipan_lltype::LLType;
 
 use crate::ObjData;
-use crate::heap_to_image::lltype_id;
+use crate::heap_image::heap_to_image::lltype_id;
 
 /// The low-level types that [`type_object`] was asked for.
 static TYPES: LazyLock<Mutex<FxHashMap<ObjId, LLType>>> = LazyLock::new(Mutex::default);

@@ -9,17 +9,18 @@ use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Span};
 use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
-use crate::failed_statements::{LeftOut, MOST_LEFT_OUT};
-use crate::heap_to_image::{Asked, Freezer, reachable};
-use crate::image_to_heap::Thawed;
-use crate::queries::{FileState, file_state};
+use crate::heap_image::failed_statements::{LeftOut, MOST_LEFT_OUT};
+use crate::heap_image::heap_to_image::{Asked, Freezer, reachable};
+use crate::heap_image::image_to_heap::Thawed;
+use crate::heap_image::queries::{FileState, file_state};
 use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::Written;
 use crate::space::{Fatal, Interp, R, World};
-use crate::{ObjData, Tests, Unwind, named_id, testing};
+use crate::{ObjData, Tests, named_id, testing};
+use taipan_engine::Unwind;
 
 /// What import time left.
 #[derive(Debug, Default)]

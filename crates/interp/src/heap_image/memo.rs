@@ -17,12 +17,12 @@ use taipan_base::{Db, Diagnostic, ErrorCode, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::MemoCall;
-use crate::heap_to_image::{Asked, Freezer, module_dicts, reachable};
-use crate::image_to_heap::{
+use crate::heap_image::heap_to_image::{Asked, Freezer, module_dicts, reachable};
+use crate::heap_image::image_to_heap::{
     MemoAnswer, Thaw, Thawed, collect_objects, keep_for_later, left_by_makers,
 };
-use crate::import_time::{Image, ask_freeze, diagnose};
-use crate::queries::{memo_answer, memo_run};
+use crate::heap_image::import_time::{Image, ask_freeze, diagnose};
+use crate::heap_image::queries::{memo_answer, memo_run};
 use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::value::Value;

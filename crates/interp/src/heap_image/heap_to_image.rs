@@ -16,7 +16,7 @@ use taipan_code::{CodeId, Origin};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_lltype::{LLType, mentioned_adtmeths};
 
-use crate::image_to_heap::Thawed;
+use crate::heap_image::image_to_heap::Thawed;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;

@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 use taipan_base::Db;
 use taipan_graph::{Const, ObjId};
 
-use crate::import_time::Image;
-use crate::memo_changes::note_call;
-use crate::queries::memo_answer;
+use crate::heap_image::import_time::Image;
+use crate::heap_image::memo_changes::note_call;
+use crate::heap_image::queries::memo_answer;
+use crate::heap_image::synthetic::{synthetic, type_of_object};
 use crate::space::dict::Dict;
 use crate::space::heap::{Kind, Ref};
 use crate::space::value::{Method, Value};
 use crate::space::{Interp, World};
-use crate::synthetic::{synthetic, type_of_object};
 use crate::{Complex, InstanceData, MemoCall, ObjData};
 
 /// What it takes to go on where import time or a call ended.

@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 use taipan_graph::{Const, ObjId};
 
-use crate::heap_to_image::Freezer;
+use crate::heap_image::heap_to_image::Freezer;
 use crate::space::heap::{Heap, Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;

@@ -12,11 +12,11 @@ use taipan_base::reads::{note, scope};
 use taipan_base::{Db, Diagnostic, ErrorCode, File, FileContents, Program, did_you_mean, noted};
 use taipan_graph::{Const, ObjId};
 
-use crate::image_to_heap::{MemoAnswer, made_later};
-use crate::import_time::{Image, no_entry_point};
-use crate::memo::{self, MemoRun};
-use crate::memo_changes::keep;
-use crate::names::Names;
+use crate::heap_image::image_to_heap::{MemoAnswer, made_later};
+use crate::heap_image::import_time::{Image, no_entry_point};
+use crate::heap_image::memo::{self, MemoRun};
+use crate::heap_image::memo_changes::keep;
+use crate::heap_image::names::Names;
 use crate::{ClassData, ObjData, Tests};
 
 /// An object of a program's image: the key of [`object`].
@@ -86,7 +86,7 @@ pub(crate) fn file_state(db: &dyn Db, file: File) -> FileState {
 #[salsa::tracked(no_eq)]
 pub fn image(db: &dyn Db, program: Program) -> Arc<Image> {
     let _timed = taipan_base::timed(db);
-    Arc::new(crate::import_time::run(db, program))
+    Arc::new(crate::heap_image::import_time::run(db, program))
 }
 
 noted! {

@@ -14,8 +14,8 @@ use taipan_base::reads::{Step, has_readers, note};
 use taipan_base::{Db, Diagnostic, Program};
 
 use crate::MemoCall;
-use crate::image_to_heap::MemoAnswer;
-use crate::queries::{memo_answer, memo_call};
+use crate::heap_image::image_to_heap::MemoAnswer;
+use crate::heap_image::queries::{memo_answer, memo_call};
 
 type Answer = Result<Arc<MemoAnswer>, Box<Diagnostic>>;
 
