@@ -546,6 +546,7 @@ unsafe extern "C" fn forester() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri knows no attributes of threads")]
 fn threads_have_roots_of_their_own() {
     for stress in [true, false] {
         let _heap = Heap::new(128 << 10, stress);
