@@ -5,108 +5,88 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use fastrand::Rng;
-use taipan_base::{Diagnostic, LineIndex, MemorySystem, Span, System, sync};
+use taipan_base::{Diagnostic, LineIndex, Span};
 use taipan_benches::{EditKind, Flaw, Project};
-use taipan_driver::{
-    Database, EmitForm, EmitRequest, LoadOptions, Stage, Timings, check, compile_native, emit, load,
-};
+use taipan_driver::{EmitForm, EmitRequest, Stage, Timings, emit};
 use taipan_testkit::fuzz::{Choices, Target};
 use taipan_testkit::{edited, slightly_damaged};
+use taipan_workbench::Workbench;
 
 /// Texts by path.
 type Files = BTreeMap<String, String>;
 
-struct Workbench {
-    db: Database,
-    system: Arc<MemorySystem>,
-    target: Utf8PathBuf,
+fn path(file: &str) -> Utf8PathBuf {
+    format!("/{file}").into()
 }
 
-impl Workbench {
-    fn new(files: &Files, target: &str) -> Workbench {
-        let system = Arc::new(MemorySystem::new(taipan_prelude::SHIPPED));
-        for (path, text) in files {
-            system.write(format!("/{path}"), text);
-        }
-        Workbench {
-            db: Database::new(system.clone() as Arc<dyn System>),
-            system,
-            target: format!("/{target}").into(),
-        }
-    }
+fn workbench(files: &Files, target: &str) -> Workbench {
+    Workbench::of_files(
+        files.iter().map(|(file, text)| (path(file), text)),
+        path(target),
+    )
+}
 
-    fn write(&mut self, files: &[(String, String)]) {
-        let mut paths = Vec::new();
-        for (path, text) in files {
-            let path = Utf8PathBuf::from(format!("/{path}"));
-            self.system.write(&path, text);
-            paths.push(path);
-        }
-        sync(&mut self.db, &paths);
-    }
+fn write(bench: &mut Workbench, files: &[(String, String)]) {
+    bench.edit_all(files.iter().map(|(file, text)| (path(file), text)));
+}
 
-    fn place(&self, span: Option<Span>) -> String {
-        let Some(span) = span else {
-            return "nowhere".to_owned();
+fn place(bench: &Workbench, span: Option<Span>) -> String {
+    let Some(span) = span else {
+        return "nowhere".to_owned();
+    };
+    let text = span.file.text(&bench.db);
+    let (line, column) = LineIndex::new(text).line_column(text, span.range.start);
+    format!("{}:{line}:{column}", span.file.path(&bench.db))
+}
+
+fn diagnostic(bench: &Workbench, d: &Diagnostic, out: &mut String) {
+    let _ = writeln!(out, "{} {} {}", place(bench, d.primary), d.code, d.message);
+    for n in &d.notes {
+        let _ = writeln!(out, "    {} {}", place(bench, n.span), n.message);
+    }
+}
+
+/// Everything that can be said of the program, as text.
+fn artifacts(bench: &Workbench, native: bool) -> String {
+    let mut out = String::new();
+    for d in &bench.check().diagnostics {
+        diagnostic(bench, d, &mut out);
+    }
+    if !out.is_empty() {
+        return out;
+    }
+    // Before anything else asks for graphs: what is kept linked knows by itself what has changed.
+    if native {
+        let _ = match bench.compile() {
+            Ok(bytes) => writeln!(out, "{bytes:?}"),
+            Err(e) => writeln!(out, "{e:?}"),
         };
-        let text = span.file.text(&self.db);
-        let (line, column) = LineIndex::new(text).line_column(text, span.range.start);
-        format!("{}:{line}:{column}", span.file.path(&self.db))
     }
-
-    fn diagnostic(&self, d: &Diagnostic, out: &mut String) {
-        let _ = writeln!(out, "{} {} {}", self.place(d.primary), d.code, d.message);
-        for n in &d.notes {
-            let _ = writeln!(out, "    {} {}", self.place(n.span), n.message);
-        }
-    }
-
-    /// Everything that can be said of the program, as text.
-    fn artifacts(&self, native: bool) -> String {
-        let options = LoadOptions::default();
-        let program = load(&self.db, &self.target, &options).expect("the target is there");
-        let mut out = String::new();
-        for d in check(&self.db, program, &mut Timings::default()) {
-            self.diagnostic(&d, &mut out);
-        }
-        if !out.is_empty() {
-            return out;
-        }
-        // Before anything else asks for graphs: what is kept linked knows by itself what has changed.
-        if native {
-            let object = compile_native(&self.db, &options, &self.target, &mut Timings::default());
-            let _ = match object {
-                Ok(bytes) => writeln!(out, "{bytes:?}"),
-                Err(e) => writeln!(out, "{e:?}"),
-            };
-        }
-        let stages: &[Stage] = if native {
-            &[Stage::Annotations, Stage::Rtyped, Stage::Gc]
-        } else {
-            &[Stage::Annotations, Stage::Rtyped]
+    let stages: &[Stage] = if native {
+        &[Stage::Annotations, Stage::Rtyped, Stage::Gc]
+    } else {
+        &[Stage::Annotations, Stage::Rtyped]
+    };
+    for stage in stages {
+        let request = EmitRequest {
+            stage: *stage,
+            file: bench.target.clone(),
+            func: None,
+            inputs: None,
+            form: EmitForm::Text,
+            targets: Vec::new(),
         };
-        for stage in stages {
-            let request = EmitRequest {
-                stage: *stage,
-                file: self.target.clone(),
-                func: None,
-                inputs: None,
-                form: EmitForm::Text,
-                targets: Vec::new(),
-            };
-            match emit(&self.db, &options, &request, &mut Timings::default()) {
-                Ok(text) => out.push_str(&text),
-                Err(e) => {
-                    let _ = writeln!(out, "{e:?}");
-                }
+        match emit(&bench.db, &bench.options, &request, &mut Timings::default()) {
+            Ok(text) => out.push_str(&text),
+            Err(e) => {
+                let _ = writeln!(out, "{e:?}");
             }
         }
-        out
     }
+    out
 }
 
 /// The first lines that differ.
@@ -145,8 +125,8 @@ fn try_project(choices: &mut Choices<'_>, functions: usize, edits: usize, native
     let seed = choices.number();
     let mut project = Project::generate(seed, functions);
     let mut rng = Rng::with_seed(seed);
-    let mut warm = Workbench::new(project.files(), Project::TARGET);
-    warm.artifacts(native);
+    let mut warm = workbench(project.files(), Project::TARGET);
+    artifacts(&warm, native);
     for n in 0..edits {
         let edit = match choices.below(8) {
             1 => {
@@ -157,13 +137,13 @@ fn try_project(choices: &mut Choices<'_>, functions: usize, edits: usize, native
             _ => Some(project.random_edit(&mut rng)),
         };
         let Some(edit) = edit else { continue };
-        warm.write(&edit.files);
+        write(&mut warm, &edit.files);
         // Sometimes several edits come before anyone asks.
         if choices.below(4) == 1 {
             continue;
         }
-        let fresh = Workbench::new(project.files(), Project::TARGET);
-        let (a, b) = (warm.artifacts(native), fresh.artifacts(native));
+        let fresh = workbench(project.files(), Project::TARGET);
+        let (a, b) = (artifacts(&warm, native), artifacts(&fresh, native));
         assert!(
             a == b,
             "program {seed}, edit {n}: {:?} of {}\n{}",
@@ -201,10 +181,10 @@ fn small_programs() {
             .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
             .collect();
         let mut now = original.clone();
-        let mut warm = Workbench::new(&now, "main.py");
+        let mut warm = workbench(&now, "main.py");
         let asked_first = choices.bool();
         if asked_first {
-            warm.artifacts(false);
+            artifacts(&warm, false);
         }
         for _ in 0..1 + choices.below(4) {
             let mut written = Vec::new();
@@ -218,12 +198,12 @@ fn small_programs() {
                 now.insert(path.to_owned(), text.clone());
                 written.push((path.to_owned(), text));
             }
-            warm.write(&written);
+            write(&mut warm, &written);
             if choices.below(3) == 0 {
                 continue;
             }
-            let fresh = Workbench::new(&now, "main.py");
-            let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
+            let fresh = workbench(&now, "main.py");
+            let (a, b) = (artifacts(&warm, false), artifacts(&fresh, false));
             let changes = now.iter().map(|(p, t)| line_difference(&original[p], t));
             let changes: String = changes.collect();
             assert!(a == b, "{changes}\n{}", difference(&a, &b));
@@ -266,12 +246,12 @@ def entry_point(argv):
     );
     let without = program.replace(OVERRIDE, "");
     let file = "main.py".to_owned();
-    let mut warm = Workbench::new(&Files::from([(file.clone(), program.clone())]), &file);
-    warm.artifacts(false);
+    let mut warm = workbench(&Files::from([(file.clone(), program.clone())]), &file);
+    artifacts(&warm, false);
     for text in [without, program] {
-        warm.write(&[(file.clone(), text.clone())]);
-        let fresh = Workbench::new(&Files::from([(file.clone(), text)]), &file);
-        let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
+        write(&mut warm, &[(file.clone(), text.clone())]);
+        let fresh = workbench(&Files::from([(file.clone(), text)]), &file);
+        let (a, b) = (artifacts(&warm, false), artifacts(&fresh, false));
         assert!(a == b, "{}", difference(&a, &b));
     }
 }
@@ -305,8 +285,8 @@ fn fixtures_under_random_edits() {
             None => vec![target],
         };
         let mut now = files.clone();
-        let mut warm = Workbench::new(&now, target);
-        warm.artifacts(false);
+        let mut warm = workbench(&now, target);
+        artifacts(&warm, false);
         for _ in 0..1 + choices.below(3) {
             let file = choices.of(&own);
             let text = match choices.below(4) {
@@ -314,9 +294,9 @@ fn fixtures_under_random_edits() {
                 _ => edited(&now[file], choices),
             };
             now.insert(file.clone(), text.clone());
-            warm.write(&[(file.clone(), text.clone())]);
-            let fresh = Workbench::new(&now, target);
-            let (a, b) = (warm.artifacts(false), fresh.artifacts(false));
+            write(&mut warm, &[(file.clone(), text.clone())]);
+            let fresh = workbench(&now, target);
+            let (a, b) = (artifacts(&warm, false), artifacts(&fresh, false));
             assert!(
                 a == b,
                 "{target}, an edit of {file}\n{}\n{}",

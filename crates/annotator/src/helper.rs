@@ -59,11 +59,6 @@ pub(crate) fn annotate(db: &dyn Db, key: HelperKey) -> Arc<FunctionAnnotation> {
 
 /// The place of warm state.
 fn place(db: &dyn Db, program: Program) -> Arc<RwLock<Option<Warm>>> {
-    let slot = db.warm().slot("annotator helpers");
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = slot.get_or_insert_with(|| Box::new(Helpers::default()));
-    match all.downcast_mut::<Helpers>() {
-        Some(all) => all.entry(program).or_default().clone(),
-        None => Arc::default(),
-    }
+    let all = |all: &mut Helpers| all.entry(program).or_default().clone();
+    db.warm().with("annotator helpers", all)
 }

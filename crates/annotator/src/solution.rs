@@ -101,13 +101,8 @@ pub(crate) fn unreached() -> FunctionAnnotation {
 
 /// The place of warm state.
 fn place(db: &dyn Db, roots: Roots) -> Shared {
-    let slot = db.warm().slot("annotator");
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = slot.get_or_insert_with(|| Box::new(FxHashMap::<Roots, Shared>::default()));
-    match all.downcast_mut::<FxHashMap<Roots, Shared>>() {
-        Some(all) => all.entry(roots).or_default().clone(),
-        None => Shared::default(),
-    }
+    let all = |all: &mut FxHashMap<Roots, Shared>| all.entry(roots).or_default().clone();
+    db.warm().with("annotator", all)
 }
 
 /// Annotates the program. Everyone reads the outcome through projections.

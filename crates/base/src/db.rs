@@ -61,6 +61,22 @@ impl WarmState {
         let mut slots = self.0.lock().unwrap_or_else(|e| e.into_inner());
         slots.entry(name).or_default().clone()
     }
+
+    /// Works with what the slot of that name holds, which begins as `T`'s default. One name
+    /// goes with one type.
+    pub fn with<T: Any + Default + Send, R>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce(&mut T) -> R,
+    ) -> R {
+        let slot = self.slot(name);
+        let mut slot = slot.lock().unwrap_or_else(|e| e.into_inner());
+        let held = slot.get_or_insert_with(|| Box::new(T::default()) as Box<dyn Any + Send>);
+        match held.downcast_mut() {
+            Some(held) => work(held),
+            None => work(&mut T::default()),
+        }
+    }
 }
 
 /// A program to compile: the target file and how its imports are found. One input

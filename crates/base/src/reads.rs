@@ -13,9 +13,8 @@
 //! Whoever keeps something outside salsa's tables that is made from queries makes it in a [`scope`]
 //! of its own, as if it were one, and finds it among the [`dependants`] of what changed.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::RefCell;
-use std::sync::PoisonError;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -142,13 +141,7 @@ impl Table {
 }
 
 fn with_table<R>(db: &dyn Db, work: impl FnOnce(&mut Table) -> R) -> R {
-    let slot = db.warm().slot("reads");
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = slot.get_or_insert_with(|| Box::new(Table::default()) as Box<dyn Any + Send>);
-    match table.downcast_mut() {
-        Some(table) => work(table),
-        None => work(&mut Table::default()),
-    }
+    db.warm().with("reads", work)
 }
 
 /// The query `Q` is asked for.

@@ -11,7 +11,7 @@ use taipan_lltype::{FuncSym, HeapError, LLGraph};
 
 use crate::build::native_image;
 use crate::db::{Database, LoadOptions};
-use crate::engine::{Engine, residual_text, with_jit};
+use crate::engine::{Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
 use crate::modes::jit_is_on;
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
@@ -79,15 +79,10 @@ pub fn call(
             engine => engine,
         };
         match engine {
-            Engine::LLInterp => timings.phase("execute", || match &request.jit {
-                Some(jit) => with_jit(db, roots, jit, |i| {
+            Engine::LLInterp => timings.phase("execute", || {
+                with_interpreter(db, roots, request.jit.as_ref(), |i| {
                     interpret((db, roots), i, &root, &request.args)
-                }),
-                None => {
-                    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-                    let mut i = LLInterpreter::new(&program);
-                    interpret((db, roots), &mut i, &root, &request.args)
-                }
+                })
             }),
             Engine::Native => {
                 if let Some(jit) = &request.jit {

@@ -29,8 +29,24 @@ pub(crate) fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String 
     print_graph(g, lowlevel_names(db, roots.program(db), g))
 }
 
-/// Runs something in an interpreter that compiles the loops of interpreters.
-pub(crate) fn with_jit<T>(
+/// Runs something in an interpreter of low-level graphs; with options, in one that compiles the loops
+/// of interpreters.
+pub(crate) fn with_interpreter<T>(
+    db: &Database,
+    roots: Roots,
+    jit: Option<&JitOptions>,
+    run: impl FnOnce(&mut LLInterpreter<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    match jit {
+        Some(jit) => with_jit(db, roots, jit, run),
+        None => {
+            let program = StageProgram::new(db, roots, GraphStage::Rtyped);
+            run(&mut LLInterpreter::new(&program))
+        }
+    }
+}
+
+fn with_jit<T>(
     db: &Database,
     roots: Roots,
     options: &JitOptions,

@@ -102,7 +102,8 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
 pub(crate) fn has_low_level_key(query: &str) -> bool {
     matches!(
         query,
-        "simplified"
+        "inlining"
+            | "simplified"
             | "simplified_summary"
             | "simplified_mentions"
             | "optimized"

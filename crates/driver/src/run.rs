@@ -8,13 +8,13 @@ use taipan_lltype::{FuncSym, LLGraph};
 
 use crate::build::program_image;
 use crate::db::{Database, LoadOptions};
-use crate::engine::{Engine, residual_text, with_jit};
+use crate::engine::{Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
 use crate::program::load;
+use crate::stages::lowlevel_errors;
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::ImageUse;
-use crate::stages::{GraphStage, StageProgram, lowlevel_errors};
 use crate::timing::Timings;
 use crate::typed::typed_program;
 use crate::value::{Literal, short_name, to_lowlevel};
@@ -45,15 +45,10 @@ pub fn run(
         Engine::LLInterp => guarded(|| {
             let program = load(db, &request.target, options)?;
             let (roots, root) = typed_program(db, program, timings)?;
-            timings.phase("execute", || match &request.jit {
-                Some(jit) => with_jit(db, roots, jit, |i| {
+            timings.phase("execute", || {
+                with_interpreter(db, roots, request.jit.as_ref(), |i| {
                     interpret_program((db, roots), i, &root, &request.argv)
-                }),
-                None => {
-                    let program = StageProgram::new(db, roots, GraphStage::Rtyped);
-                    let mut i = LLInterpreter::new(&program);
-                    interpret_program((db, roots), &mut i, &root, &request.argv)
-                }
+                })
             })
         })?,
         Engine::Native => {

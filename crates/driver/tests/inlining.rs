@@ -1,5 +1,6 @@
 //! What a program says of inlining its functions.
 
+use expect_test::expect;
 use taipan_driver::{EmitForm, EmitRequest, Stage, Timings, emit};
 use taipan_workbench::Workbench;
 
@@ -56,4 +57,53 @@ fn decorators_decide() {
         bench.edit("/main.py", &program(small, big));
         assert_eq!(called(&bench), left, "@{small} and @{big}");
     }
+}
+
+/// A decorator concerns the functions that call the one it decorates, or have what calls it inlined,
+/// and no others. The function itself is only optimised where it is called at all.
+#[test]
+fn callers_are_optimised_again() {
+    let text = |decorator: &str| {
+        format!(
+            "\
+from rpython.rlib.objectmodel import dont_inline
+def plain(f): return f
+@{decorator}
+def small(n):
+    return n + 1
+def caller(n):
+    if n > 50:
+        return caller(n - 1) + small(n)
+    return small(n)
+def other(n):
+    if n > 50:
+        return other(n - 1)
+    return n * 5
+def entry_point(argv):
+    return caller(len(argv)) + other(len(argv))
+"
+        )
+    };
+    let mut bench = Workbench::of(&text("plain"));
+    bench.db.log().record_from_now();
+    bench.compile().expect("it is RPython");
+    bench.db.take_log();
+    let edit = |bench: &mut Workbench, decorator: &str| {
+        bench.edit("/main.py", &text(decorator));
+        bench.compile().expect("it is RPython");
+        bench.ran(&["inlining", "simplified", "optimized"])
+    };
+    expect![[r#"
+        inlining main.small
+        optimized main.caller
+        optimized main.entry_point
+        optimized main.small
+    "#]]
+    .assert_eq(&edit(&mut bench, "dont_inline"));
+    expect![[r#"
+        inlining main.small
+        optimized main.caller
+        optimized main.entry_point
+    "#]]
+    .assert_eq(&edit(&mut bench, "plain"));
 }

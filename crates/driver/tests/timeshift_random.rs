@@ -3,14 +3,12 @@
 //! wrong result without any other sign.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use taipan_base::MemorySystem;
 use taipan_driver::{
-    CallOutcome, CallRequest, Database, Engine, JitPolicy, LoadOptions, Splits, TimeshiftRequest,
-    Timings, call, parse_literal, timeshift,
+    CallOutcome, Engine, JitPolicy, Splits, TimeshiftRequest, Timings, parse_literal, timeshift,
 };
 use taipan_fuzz::{Choices, Target};
+use taipan_workbench::Workbench;
 
 const PRELUDE: &str = "
 from rpython.rlib.jit import hint, dont_look_inside, elidable
@@ -168,20 +166,9 @@ fn residual_code_computes_the_same() {
     let target = Target::new("residual-code").cases(12).bytes(2048);
     target.run(|choices| {
         let source = program(choices);
-        let system = MemorySystem::new(taipan_prelude::SHIPPED);
-        system.write("/main.py", &source);
-        let db = Database::new(Arc::new(system));
+        let bench = Workbench::of(&source);
         for args in [["0", "1", "2"], ["5", "2", "9"], ["3", "3", "4"]] {
-            let literals: Vec<_> = args.iter().map(|a| parse_literal(a)).collect();
-            let plain = CallRequest {
-                file: "/main.py".into(),
-                func: "f".to_owned(),
-                args: literals.clone(),
-                engine: Engine::LLInterp,
-                jit: None,
-            };
-            let options = LoadOptions::default();
-            let want = match call(&db, &options, &plain, &mut Timings::default()) {
+            let want = match bench.call("f", &args, Engine::LLInterp) {
                 Ok(CallOutcome::Returned(v)) => v,
                 other => panic!("it does not run: {other:?}\n{source}"),
             };
@@ -189,7 +176,7 @@ fn residual_code_computes_the_same() {
                 let request = TimeshiftRequest {
                     file: "/main.py".into(),
                     func: "f".to_owned(),
-                    args: literals.clone(),
+                    args: args.iter().map(|a| parse_literal(a)).collect(),
                     is_static: Vec::new(),
                     portal: None,
                     engine: Engine::LLInterp,
@@ -198,7 +185,7 @@ fn residual_code_computes_the_same() {
                     inline: None,
                     optimize: false,
                 };
-                let got = timeshift(&db, &options, &request, &mut Timings::default());
+                let got = timeshift(&bench.db, &bench.options, &request, &mut Timings::default());
                 match got {
                     Ok(got) if got.result == Ok(want.clone()) => {}
                     Ok(got) => panic!(

@@ -353,27 +353,9 @@ impl Decoder<'_, '_> {
             }
             View::IntSubOvf { left, right } => self.ovf(PlainOp::IntSubOvf, left, right, dst),
             View::IntMulOvf { left, right } => self.ovf(PlainOp::IntMulOvf, left, right, dst),
-            View::CastPrimitive { value }
-            | View::CastBoolToInt { value }
-            | View::CastBoolToUint { value }
-            | View::CastBoolToFloat { value }
-            | View::CastCharToInt { value }
-            | View::CastUnicharToInt { value }
-            | View::CastIntToChar { value }
-            | View::CastIntToUnichar { value }
-            | View::CastIntToUint { value }
-            | View::CastIntToFloat { value }
-            | View::CastIntToLonglong { value }
-            | View::CastUintToInt { value }
-            | View::CastUintToFloat { value }
-            | View::CastLonglongToFloat { value }
-            | View::CastUlonglongToFloat { value }
-            | View::CastFloatToInt { value }
-            | View::CastFloatToUint { value }
-            | View::CastFloatToLonglong { value }
-            | View::CastFloatToUlonglong { value }
-            | View::TruncateLonglongToInt { value }
-            | View::ForceCast { value } => self.convert(g, value, ty, dst)?,
+            taipan_lltype::conversion!(value) | View::ForceCast { value } => {
+                self.convert(g, value, ty, dst)?
+            }
             View::SameAs { value }
             | View::Likely { value }
             | View::Unlikely { value }

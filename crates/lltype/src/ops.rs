@@ -314,30 +314,45 @@ pub(crate) use plain_ops_table;
 
 plain_ops_table!(plain_ops);
 
-/// A pattern: the operations that make a number of one type of a number of another one.
+/// A pattern: the operations that make a number of one type of a number of another one. With a
+/// name, of their [`View`](crate::View)s, where the name is the number.
 #[macro_export]
 macro_rules! conversion {
     () => {
-        $crate::PlainOp::CastPrimitive
-            | $crate::PlainOp::CastBoolToInt
-            | $crate::PlainOp::CastBoolToUint
-            | $crate::PlainOp::CastBoolToFloat
-            | $crate::PlainOp::CastCharToInt
-            | $crate::PlainOp::CastUnicharToInt
-            | $crate::PlainOp::CastIntToChar
-            | $crate::PlainOp::CastIntToUnichar
-            | $crate::PlainOp::CastIntToUint
-            | $crate::PlainOp::CastIntToFloat
-            | $crate::PlainOp::CastIntToLonglong
-            | $crate::PlainOp::CastUintToInt
-            | $crate::PlainOp::CastUintToFloat
-            | $crate::PlainOp::CastLonglongToFloat
-            | $crate::PlainOp::CastUlonglongToFloat
-            | $crate::PlainOp::CastFloatToInt
-            | $crate::PlainOp::CastFloatToUint
-            | $crate::PlainOp::CastFloatToLonglong
-            | $crate::PlainOp::CastFloatToUlonglong
-            | $crate::PlainOp::TruncateLonglongToInt
+        $crate::conversion!(@named plain [])
+    };
+    ($value:ident) => {
+        $crate::conversion!(@named view [$value])
+    };
+    (@named $form:ident $value:tt) => {
+        $crate::conversion!(@$form $value
+            CastPrimitive
+            CastBoolToInt
+            CastBoolToUint
+            CastBoolToFloat
+            CastCharToInt
+            CastUnicharToInt
+            CastIntToChar
+            CastIntToUnichar
+            CastIntToUint
+            CastIntToFloat
+            CastIntToLonglong
+            CastUintToInt
+            CastUintToFloat
+            CastLonglongToFloat
+            CastUlonglongToFloat
+            CastFloatToInt
+            CastFloatToUint
+            CastFloatToLonglong
+            CastFloatToUlonglong
+            TruncateLonglongToInt
+        )
+    };
+    (@plain [] $($op:ident)*) => {
+        $($crate::PlainOp::$op)|*
+    };
+    (@view [$value:ident] $($op:ident)*) => {
+        $($crate::View::$op { $value })|*
     };
 }
 

@@ -63,14 +63,13 @@ impl History {
         id: &str,
         fingerprint: Fingerprint,
     ) -> Option<Known> {
-        let slot = db.warm().slot(SLOT);
-        let guard = slot.lock().unwrap_or_else(|e| e.into_inner());
-        let warm = guard.as_ref().and_then(|b| b.downcast_ref::<Warm>());
-        if let Some((old, execution)) = warm.and_then(|w| w.get(id))
-            && *old == fingerprint
-            && !execution.outcome.is_failure()
-        {
-            return Some(Known::Warm(execution.clone()));
+        let found = db.warm().with(SLOT, |warm: &mut Warm| {
+            let (old, execution) = warm.get(id)?;
+            let is_right = *old == fingerprint && !execution.outcome.is_failure();
+            is_right.then(|| execution.clone())
+        });
+        if let Some(execution) = found {
+            return Some(Known::Warm(execution));
         }
         let bytes = self.cache.get(KIND, Self::key(id, fingerprint))?;
         let stored: Stored = serde_json::from_slice(&bytes).ok()?;
@@ -97,12 +96,9 @@ impl History {
         fingerprint: Fingerprint,
         execution: &Execution,
     ) {
-        let slot = db.warm().slot(SLOT);
-        let mut guard = slot.lock().unwrap_or_else(|e| e.into_inner());
-        let warm = guard.get_or_insert_with(|| Box::new(Warm::default()));
-        if let Some(warm) = warm.downcast_mut::<Warm>() {
+        db.warm().with(SLOT, |warm: &mut Warm| {
             warm.insert(id.to_owned(), (fingerprint, execution.clone()));
-        }
+        });
         let (outcome, reason) = match &execution.outcome {
             TestOutcome::Passed => ("passed", ""),
             TestOutcome::Skipped(reason) => ("skipped", reason.as_str()),

@@ -112,26 +112,7 @@ impl Emitter<'_, '_> {
                 let product = self.b.ins().smul_overflow(a, b);
                 self.with_overflow(product)
             }
-            View::CastPrimitive { value }
-            | View::CastBoolToInt { value }
-            | View::CastBoolToUint { value }
-            | View::CastBoolToFloat { value }
-            | View::CastCharToInt { value }
-            | View::CastUnicharToInt { value }
-            | View::CastIntToChar { value }
-            | View::CastIntToUnichar { value }
-            | View::CastIntToUint { value }
-            | View::CastIntToFloat { value }
-            | View::CastIntToLonglong { value }
-            | View::CastUintToInt { value }
-            | View::CastUintToFloat { value }
-            | View::CastLonglongToFloat { value }
-            | View::CastUlonglongToFloat { value }
-            | View::CastFloatToInt { value }
-            | View::CastFloatToUint { value }
-            | View::CastFloatToLonglong { value }
-            | View::CastFloatToUlonglong { value }
-            | View::TruncateLonglongToInt { value }
+            taipan_lltype::conversion!(value)
             | View::ForceCast { value } => self.convert(value, to)?,
             View::ConvertFloatBytesToLonglong { value }
             | View::ConvertLonglongBytesToFloat { value } => self.bits(value, to)?,

@@ -8,7 +8,6 @@
 //! them instances, lists and dicts are built anew from their content, under the ids that
 //! they have.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -92,13 +91,7 @@ impl From<Const> for MemoAnswer {
 type Makers = FxHashMap<ObjId, (MemoCall, Arc<Thawed>)>;
 
 fn with_makers<R>(db: &dyn Db, f: impl FnOnce(&mut Makers) -> R) -> R {
-    let slot = db.warm().slot("calls that made objects");
-    let mut slot = slot.lock().unwrap_or_else(|e| e.into_inner());
-    let any = slot.get_or_insert_with(|| Box::new(Makers::default()) as Box<dyn Any + Send>);
-    match any.downcast_mut() {
-        Some(makers) => f(makers),
-        None => f(&mut Makers::default()),
-    }
+    db.warm().with("calls that made objects", f)
 }
 
 /// Notes what a call left for later calls that are given what it made. What inner calls have

@@ -5,8 +5,7 @@
 //! for, and compared when they are asked for again. Only calls are that somebody depends on
 //! ([`taipan_base::reads`]).
 
-use std::any::Any;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -33,13 +32,7 @@ struct Table {
 }
 
 fn with_table<R>(db: &dyn Db, work: impl FnOnce(&mut Table) -> R) -> R {
-    let slot = db.warm().slot("memo calls");
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = slot.get_or_insert_with(|| Box::new(Table::default()) as Box<dyn Any + Send>);
-    match table.downcast_mut() {
-        Some(table) => work(table),
-        None => work(&mut Table::default()),
-    }
+    db.warm().with("memo calls", work)
 }
 
 fn is_same(a: &Answer, b: &Answer) -> bool {

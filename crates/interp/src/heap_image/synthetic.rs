@@ -5,7 +5,6 @@
 //! changes and asking for it is not a dependency: the table here may live outside
 //! salsa's. Whoever has the id has got it from a flow graph, which defined it.
 
-use std::any::Any;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use rustc_hash::FxHashMap;
@@ -43,13 +42,7 @@ pub(crate) fn type_of_object(id: ObjId) -> Option<LLType> {
 type Table = FxHashMap<ObjId, Arc<ObjData>>;
 
 fn with_table<R>(db: &dyn Db, f: impl FnOnce(&mut Table) -> R) -> R {
-    let slot = db.warm().slot("synthetic objects");
-    let mut slot = slot.lock().unwrap_or_else(|e| e.into_inner());
-    let any = slot.get_or_insert_with(|| Box::new(Table::default()) as Box<dyn Any + Send>);
-    match any.downcast_mut() {
-        Some(table) => f(table),
-        None => f(&mut Table::default()),
-    }
+    db.warm().with("synthetic objects", f)
 }
 
 /// Makes an object known. `id` must be a [`crate::stable_id`] of all that `data` is made

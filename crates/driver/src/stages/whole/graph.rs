@@ -8,7 +8,6 @@
 //! outside salsa's tables, so that a walk over the program asks for nothing else; and if what was
 //! asked for refers to what it did, there is no walk.
 
-use std::any::Any;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -248,15 +247,8 @@ where
     K: Eq + Hash + Send + 'static,
     T: Send + 'static,
 {
-    let slot = db.warm().slot(name);
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = slot.get_or_insert_with(|| {
-        Box::new(FxHashMap::<K, Place<T>>::default()) as Box<dyn Any + Send>
-    });
-    match all.downcast_mut::<FxHashMap<K, Place<T>>>() {
-        Some(all) => all.entry(key).or_default().clone(),
-        None => Place::default(),
-    }
+    let all = |all: &mut FxHashMap<K, Place<T>>| all.entry(key).or_default().clone();
+    db.warm().with(name, all)
 }
 
 /// The image object that a piece of data is made of.
