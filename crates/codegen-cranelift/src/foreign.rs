@@ -1,7 +1,7 @@
 //! C libraries that a program brings: compiled by the C compiler, which is `$CC`, or
 //! `cc`.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
@@ -30,21 +30,34 @@ pub(crate) fn compiler() -> OsString {
 }
 
 /// Runs the C compiler; an error has its messages.
-pub(crate) fn run_compiler(configure: impl FnOnce(&mut Command)) -> io::Result<()> {
+pub fn run_compiler(configure: impl FnOnce(&mut Command)) -> io::Result<()> {
     let cc = compiler();
     let mut command = Command::new(&cc);
     configure(&mut command);
-    let output = command
-        .output()
-        .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", cc.to_string_lossy())))?;
+    let output = command.output().map_err(|e| not_run(&cc, &e))?;
     if output.status.success() {
         return Ok(());
     }
     let messages = String::from_utf8_lossy(&output.stderr);
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
     Err(io::Error::other(format!(
-        "{} failed:\n{messages}",
-        cc.to_string_lossy()
+        "{} failed:\n{messages}the command was: {}",
+        cc.to_string_lossy(),
+        words.join(" ")
     )))
+}
+
+/// Why there is no C compiler, and what to do about it.
+fn not_run(cc: &OsStr, e: &io::Error) -> io::Error {
+    let name = cc.to_string_lossy();
+    let text = match e.kind() {
+        io::ErrorKind::NotFound => format!(
+            "there is no C compiler `{name}`: install gcc or clang, or name another one in $CC"
+        ),
+        _ => format!("{name}: {e}"),
+    };
+    io::Error::new(e.kind(), text)
 }
 
 /// The functions of each library.
@@ -75,7 +88,7 @@ fn write_header(dir: &Path, name: &str, text: &str) -> io::Result<()> {
 
 /// Writes the sources of the libraries of these functions into a folder, and answers
 /// how to compile and link them there.
-pub(crate) fn write_sources(
+pub fn write_sources(
     functions: &[FuncSym],
     dir: &Path,
 ) -> io::Result<(Vec<OsString>, Vec<OsString>)> {

@@ -31,10 +31,10 @@ pub use call::{
 };
 pub use compiler::{Addresses, FunctionCompiler, compile_all};
 pub use elf::object_file;
-pub use foreign::{load_library, shared_library};
+pub use foreign::{load_library, run_compiler, shared_library, write_sources};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
-pub use link::link_executable;
+pub use link::{LIBRARIES, link_executable, runtime_object};
 pub use listing::CodeLine;
 pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};

@@ -11,10 +11,20 @@ use crate::foreign::{run_compiler, write_sources};
 /// The runtime as an object file (see the build script).
 static RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.o"));
 
-/// Writes the executable of a program whose object file is given, with the functions of
-/// C libraries that it calls. The C compiler is `$CC`, or `cc`. Whoever looks at `out`
-/// sees the executable of before or the new one.
-pub fn link_executable(object: &[u8], foreign: &[FuncSym], out: &Path) -> io::Result<()> {
+/// The runtime that executables contain, as an object file.
+pub fn runtime_object() -> &'static [u8] {
+    RUNTIME
+}
+
+/// Writes the executable of a program whose object files are given, with the functions of
+/// C libraries that it calls. The C compiler is `$CC`, or `cc`, with these options besides its own.
+/// Whoever looks at `out` sees the executable of before or the new one.
+pub fn link_executable(
+    objects: &[&[u8]],
+    foreign: &[FuncSym],
+    options: &[&str],
+    out: &Path,
+) -> io::Result<()> {
     let folder = match out.parent() {
         Some(p) if p != Path::new("") => p,
         _ => Path::new("."),
@@ -23,10 +33,12 @@ pub fn link_executable(object: &[u8], foreign: &[FuncSym], out: &Path) -> io::Re
         .prefix(".taipan-link-")
         .tempdir_in(folder)?;
     let new = dir.path().join("out");
-    let program_file = dir.path().join("program.o");
-    let runtime_file = dir.path().join("runtime.o");
-    std::fs::write(&program_file, object)?;
-    std::fs::write(&runtime_file, RUNTIME)?;
+    let mut files = Vec::new();
+    for (i, object) in objects.iter().chain([&RUNTIME]).enumerate() {
+        let file = dir.path().join(format!("{i}.o"));
+        std::fs::write(&file, object)?;
+        files.push(file);
+    }
     let (compile, link) = match foreign {
         [] => (vec![], vec![]),
         functions => write_sources(functions, dir.path())?,
@@ -34,10 +46,14 @@ pub fn link_executable(object: &[u8], foreign: &[FuncSym], out: &Path) -> io::Re
     run_compiler(|c| {
         c.args(["-no-pie", "-O2", "-o"])
             .arg(&new)
-            .args([&program_file, &runtime_file])
+            .args(options)
+            .args(files)
             .args(compile)
             .args(link)
-            .args(["-lm", "-lpthread", "-Wl,--gc-sections"]);
+            .args(LIBRARIES);
     })?;
     std::fs::rename(new, out)
 }
+
+/// What executables are linked with.
+pub const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-Wl,--gc-sections"];

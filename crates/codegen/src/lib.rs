@@ -35,5 +35,5 @@ pub use linker::{Linker, Piece, Positions, PositionsOf};
 pub use listing::{ListedFunction, ListedStruct, Lister, Listing};
 pub use mangle::{mangle_function, mangle_static};
 pub use reach::{Reference, graph_references, static_references};
-pub use table::EntryShape;
+pub use table::{EntryShape, program_table};
 pub use typeinfo::type_info_object;

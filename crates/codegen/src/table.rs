@@ -59,10 +59,7 @@ fn is_string_array(ty: LLType) -> bool {
 }
 
 /// The table for a program with that entry point.
-pub(crate) fn program_table(
-    entry: &FuncSym,
-    program: &dyn Program,
-) -> Result<DataObject, CodegenError> {
+pub fn program_table(entry: &FuncSym, program: &dyn Program) -> Result<DataObject, CodegenError> {
     let mut bytes = vec![0; table::SIZE];
     let mut relocs = vec![
         address(table::ENTRY, SymbolRef::function(entry)),

@@ -95,7 +95,7 @@ pub fn link(
 ) -> Result<(), Failure> {
     timings
         .phase("link", || {
-            link_with_cache(&db.cache(), object, &image.foreign, output)
+            link_with_cache(&db.cache(), &[object], &image.foreign, &[], output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }

@@ -19,6 +19,7 @@ use crate::program::{
 use crate::result_cache::{Question, remember};
 use crate::show::{Known, Places, User, add_graph, drawn, user_of};
 use crate::stages;
+use crate::stages::c::{c_code, places_of};
 use crate::stages::lowlevel_errors::typer_failure;
 use crate::stages::reach::reachable;
 use crate::stages::{GraphStage, native, root_sym};
@@ -43,6 +44,8 @@ pub enum Stage {
     Exceptions,
     /// After the GC transform.
     Gc,
+    /// As C.
+    C,
     /// Cranelift's intermediate form.
     Clif,
     /// Machine code.
@@ -64,6 +67,7 @@ impl Stage {
             Stage::Optimized => "optimized",
             Stage::Exceptions => "exceptions",
             Stage::Gc => "gc",
+            Stage::C => "c",
             Stage::Clif => "clif",
             Stage::Asm => "asm",
             Stage::Colors => "colors",
@@ -449,6 +453,7 @@ fn lowlevel(
         let Some(graph) = graph else { continue };
         let places = out.places(|_| Places::of_sym(db, roots, &sym));
         match request.stage {
+            Stage::C => c_text(out, roots, &sym)?,
             Stage::Clif | Stage::Asm => {
                 let asm = request.stage == Stage::Asm;
                 code(out, roots, &sym, &graph, asm, places.as_ref())?;
@@ -464,6 +469,19 @@ fn lowlevel_graph(out: &mut Output<'_>, graph: &LLGraph, places: Option<&Places>
     let names = lowlevel_names(out.db, out.program, graph);
     let ty = |v| Some(graph.ty(v).to_string());
     out.graph(graph, names, places, &ty);
+}
+
+/// A function as C.
+fn c_text(out: &mut Output<'_>, roots: Roots, sym: &FuncSym) -> Result<(), Failure> {
+    let f = LLFunction::new(out.db, roots, sym.clone());
+    let c = c_code(out.db, f).map_err(|e| crate::stages::lowlevel_errors::codegen_failure(&e))?;
+    let places = match out.form {
+        EmitForm::Lines => places_of(out.db, roots, sym),
+        _ => None,
+    };
+    out.text
+        .push_str(&taipan_codegen_c::function_listing(&c, places.as_ref()));
+    Ok(())
 }
 
 /// Cranelift's form of a function, or its machine code.

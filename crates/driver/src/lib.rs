@@ -7,6 +7,7 @@
 
 mod build;
 mod bundle;
+mod c;
 mod call;
 mod check;
 mod checked;
@@ -53,6 +54,7 @@ pub mod parts {
         build_image, compile_for_process, image_object, link, list_for_process,
     };
     pub use crate::bundle::{Bundled, bundle, run_payload, write_bundle};
+    pub use crate::c::{c_files, compile_c};
     pub use crate::folders::{clean, files_below};
     pub use crate::function::LLFunction;
     pub use crate::keys::key_text;
@@ -71,6 +73,7 @@ pub mod parts {
 
 pub use build::{build, compile_native};
 pub use bundle::{Built, build_with_jit, run_bundle};
+pub use c::{COptions, build_c};
 pub use call::{CallOutcome, CallRequest, call};
 pub use check::{check, checked};
 pub use checked::{Checked, UnreachedFunction};
@@ -90,7 +93,7 @@ pub use native_jit::{JitOptions, JitReport};
 pub use observer::{Observer, Steps};
 pub use parallel::{piece_size, set_threads};
 pub use program::{entry_roots, has_errors, load};
-pub use run::{RunRequest, run};
+pub use run::{RunRequest, run, run_c};
 pub use saved::{SavedState, wake, woken};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};

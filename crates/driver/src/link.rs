@@ -13,28 +13,31 @@ use crate::{Cache, KeyHasher};
 /// Kind of the cache entries.
 const EXECUTABLE: &str = "executable";
 
-/// Writes the executable of an object file: from the cache, or by the C compiler. For
+/// Writes the executable of object files: from the cache, or by the C compiler. For
 /// a small program the C compiler takes longer than everything else together.
 pub(crate) fn link_with_cache(
     cache: &Cache,
-    object: &[u8],
+    objects: &[&[u8]],
     foreign: &[FuncSym],
+    options: &[&str],
     output: &Utf8Path,
 ) -> io::Result<()> {
     let folder = folder_of(output)?;
     // Without knowing the compiler, and all files that it reads, nothing can be kept.
     let compiler = c_compiler().filter(|_| cache.is_on() && foreign.is_empty());
     let Some(compiler) = compiler else {
-        return link_executable(object, foreign, output.as_std_path());
+        return link_executable(objects, foreign, options, output.as_std_path());
     };
-    let key = KeyHasher::new(EXECUTABLE)
-        .bytes(object)
-        .text(&compiler)
-        .finish();
+    let mut key = KeyHasher::new(EXECUTABLE);
+    key.text(&compiler).text(&options.join(" "));
+    for object in objects {
+        key.bytes(object);
+    }
+    let key = key.finish();
     if let Some(executable) = cache.get(EXECUTABLE, key) {
         return write(folder, output, &executable);
     }
-    link_executable(object, foreign, output.as_std_path())?;
+    link_executable(objects, foreign, options, output.as_std_path())?;
     if let Ok(executable) = fs::read(output) {
         cache.put(EXECUTABLE, key, executable);
     }
@@ -72,7 +75,7 @@ pub(crate) fn write(folder: &Utf8Path, output: &Utf8Path, executable: &[u8]) -> 
 }
 
 /// Which C compiler links, as far as its file tells.
-fn c_compiler() -> Option<String> {
+pub(crate) fn c_compiler() -> Option<String> {
     let name = PathBuf::from(env::var_os("CC").unwrap_or_else(|| "cc".into()));
     let path = if name.components().count() > 1 {
         name

@@ -1,5 +1,9 @@
 //! The operation behind `run`.
 
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Command;
+
 use camino::Utf8PathBuf;
 use taipan_annotator::Roots;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
@@ -7,6 +11,7 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, LLGraph};
 
 use crate::build::program_image;
+use crate::c::{COptions, build_c};
 use crate::db::{Database, LoadOptions};
 use crate::engine::{Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
@@ -78,6 +83,38 @@ pub fn run(
                 .map_err(|e| codegen_failure(&e))
         }
     }
+}
+
+/// Builds a program by way of C and runs it, as a process of its own; returns its exit code, or 128
+/// and the number of the signal that ended it.
+pub fn run_c(
+    db: &Database,
+    options: &LoadOptions,
+    request: &RunRequest,
+    timings: &mut Timings,
+) -> Result<i32, Failure> {
+    let failed = |e: io::Error| Failure::Usage(format!("{}: {e}", request.target));
+    let folder = tempfile::Builder::new()
+        .prefix("taipan-run-")
+        .tempdir()
+        .map_err(failed)?;
+    let program = Utf8PathBuf::from_path_buf(folder.path().join("program"))
+        .map_err(|p| Failure::Usage(format!("{} is not UTF-8", p.display())))?;
+    let c = COptions {
+        optimize: request.optimize,
+        ..COptions::default()
+    };
+    build_c(db, options, &request.target, &program, &c, timings)?;
+    let mut command = Command::new(&program);
+    if let Some((name, arguments)) = request.argv.split_first() {
+        command.arg0(name).args(arguments);
+    }
+    let status = timings
+        .phase("execute", || command.status())
+        .map_err(failed)?;
+    Ok(status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
 fn interpret_program(

@@ -25,6 +25,7 @@ const ORDER: &[&str] = &[
     "transform",
     "jit",
     "codegen",
+    "codegen-c",
     "codegen-cranelift",
     "jit-native",
     "cache",
@@ -54,6 +55,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("llinterp", &["salsa", "annotator", "rtyper"]),
     ("jit", &["salsa", "annotator", "rtyper"]),
     ("codegen", &["salsa", "rtyper"]),
+    ("codegen-c", &["salsa", "rtyper"]),
     ("codegen-cranelift", &["salsa", "rtyper"]),
     ("jit-native", &["salsa", "rtyper"]),
 ];

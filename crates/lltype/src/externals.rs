@@ -12,7 +12,9 @@
 //! passed as they are. Functions named without the prefix
 //! `rpy_` are the C library's.
 
-use crate::{BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLType, SIGNED, STR, UNSIGNED, VOID};
+use crate::{
+    BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLOperand, LLType, SIGNED, STR, UNSIGNED, VOID,
+};
 
 /// Types of arguments and results of external functions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -265,4 +267,18 @@ impl External {
 /// The symbol of that name.
 pub fn external(name: &str) -> Option<FuncSym> {
     find_external(name).map(External::symbol)
+}
+
+/// Whether other threads may run while a function is called. Where it is not known which
+/// functions it is given they may not: these do not take the lock.
+pub fn releases_gil(f: &FuncSym, args: &[LLOperand]) -> bool {
+    let FuncKind::External {
+        releases_gil: true, ..
+    } = f.kind()
+    else {
+        return false;
+    };
+    let is_function = |t: &LLType| t.pointee().is_some_and(|to| to.as_func().is_some());
+    let unknown = |a: &LLOperand| !matches!(a, LLOperand::Const(_));
+    !(args.iter().zip(&f.ty().args)).any(|(a, t)| is_function(t) && unknown(a))
 }

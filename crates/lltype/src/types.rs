@@ -284,6 +284,12 @@ impl LLType {
         }
     }
 
+    /// Whether it is the vtable of a class: a struct that nobody writes to.
+    pub fn is_vtable(self) -> bool {
+        let is_of_class = |s: &StructType| matches!(s.id, StructId::Vtable(_));
+        self == *OBJECT_VTABLE || self.as_struct().is_some_and(is_of_class)
+    }
+
     /// Whether it is a pointer that the collector follows.
     pub fn is_gc_ptr(self) -> bool {
         self.pointee().is_some_and(LLType::is_gc_container)

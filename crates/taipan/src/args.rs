@@ -159,8 +159,19 @@ pub(crate) enum Engine {
     Llinterp,
     /// Machine code in memory.
     Native,
-    /// Through C.
+    /// By way of C.
     #[value(hide = true)]
+    C,
+}
+
+/// Which engine executes a whole program.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunEngine {
+    /// The interpreter of low-level graphs.
+    Llinterp,
+    /// Machine code in memory.
+    Native,
+    /// An executable by way of C.
     C,
 }
 
@@ -182,7 +193,7 @@ pub(crate) enum TestEngine {
 pub(crate) enum Backend {
     /// Machine code by Cranelift.
     Cranelift,
-    /// C source, compiled with cc.
+    /// C, compiled by gcc or clang.
     C,
     /// LLVM IR.
     #[value(hide = true)]
@@ -194,7 +205,7 @@ pub(crate) enum Backend {
 #[derive(Args)]
 pub(crate) struct CodeOptions {
     /// The back end.
-    #[arg(long, value_enum, default_value = "cranelift", hide = true)]
+    #[arg(long, value_enum, default_value = "cranelift")]
     pub(crate) backend: Backend,
     /// Optimisation level, 0 to 3.
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, hide = true,
@@ -314,7 +325,7 @@ pub(crate) struct RunArgs {
     pub(crate) code: CodeOptions,
     /// Which engine executes; native by default.
     #[arg(long, value_enum)]
-    pub(crate) engine: Option<Engine>,
+    pub(crate) engine: Option<RunEngine>,
     /// Do not say what the compiler is at.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -338,9 +349,22 @@ pub(crate) struct BuildArgs {
     /// Say nothing unless something is wrong.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) c: COptions,
     /// The executable; by default the module's name and `-c`.
     #[arg(short = 'o', value_name = "OUT")]
     pub(crate) output: Option<Utf8PathBuf>,
+}
+
+/// What there is to say to back ends that write source files.
+#[derive(Args)]
+pub(crate) struct COptions {
+    /// Leave the C files in this folder, with a Makefile (with `--backend c`).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep_source: Option<Utf8PathBuf>,
+    /// Optimise all C files together when they are linked (with `--backend c`).
+    #[arg(long)]
+    pub(crate) lto: bool,
 }
 
 /// How diagnostics are printed.
@@ -467,7 +491,6 @@ pub(crate) enum Stage {
     /// Machine code as text.
     Asm,
     /// C source.
-    #[value(hide = true)]
     C,
     /// LLVM IR.
     #[value(hide = true)]

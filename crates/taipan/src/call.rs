@@ -71,7 +71,10 @@ pub(crate) fn engine(engine: Engine) -> Result<taipan_driver::Engine, Failure> {
     match engine {
         Engine::Llinterp => Ok(taipan_driver::Engine::LLInterp),
         Engine::Native => Ok(taipan_driver::Engine::Native),
-        Engine::C => Err(Failure::Usage("the C engine is not there yet".to_owned())),
+        Engine::C => Err(Failure::Usage(
+            "the C engine runs whole programs (`taipan run --engine c`): functions are called natively or in llinterp"
+                .to_owned(),
+        )),
     }
 }
 

@@ -39,7 +39,8 @@ fn stage(stage: Stage) -> Result<DriverStage, Failure> {
         Stage::Asm => DriverStage::Asm,
         Stage::Colors => DriverStage::Colors,
         Stage::Timeshifted => DriverStage::Timeshifted,
-        Stage::C | Stage::Llvm | Stage::Python => {
+        Stage::C => DriverStage::C,
+        Stage::Llvm | Stage::Python => {
             return Err(Failure::Usage("this stage is not there yet".to_owned()));
         }
     })

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
-use taipan_driver::{Built, Failure, RunRequest, build_with_jit, extent, load};
+use taipan_driver::{Built, COptions, Failure, RunRequest, build_with_jit, extent, load};
 
-use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
+use crate::args::{Backend, BuildArgs, CodeOptions, RunArgs, RunEngine, nothing_to_compile};
 use crate::closing::{closing_line, problems};
 use crate::output::{Context, color, listing, tell};
 use crate::progress;
@@ -17,16 +17,17 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         Err(code) => return code,
     };
     let configured = context.config.engine.as_deref().map(|e| match e {
-        "llinterp" => Engine::Llinterp,
-        "c" => Engine::C,
-        _ => Engine::Native,
+        "llinterp" => RunEngine::Llinterp,
+        "c" => RunEngine::C,
+        _ => RunEngine::Native,
     });
-    let engine = match args.engine.or(configured).unwrap_or(Engine::Native) {
-        Engine::Llinterp => taipan_driver::Engine::LLInterp,
-        Engine::Native => taipan_driver::Engine::Native,
-        Engine::C => {
-            return context.fail(&Failure::Usage("the C engine is not there yet".to_owned()));
-        }
+    let (engine, through_c) = match args.engine.or(configured).unwrap_or(RunEngine::Native) {
+        RunEngine::Llinterp => (taipan_driver::Engine::LLInterp, false),
+        RunEngine::Native => (
+            taipan_driver::Engine::Native,
+            args.code.backend == Backend::C,
+        ),
+        RunEngine::C => (taipan_driver::Engine::Native, true),
     };
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
@@ -46,7 +47,12 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         optimize: args.code.optimize,
         jit: args.jit.options(args.code.jit),
     };
-    let outcome = taipan_driver::run(&context.db, &context.load, &request, &mut context.timings);
+    let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
+    let outcome = match through_c {
+        true if args.code.jit => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
+        true => taipan_driver::run_c(db, load, &request, timings),
+        false => taipan_driver::run(db, load, &request, timings),
+    };
     args.jit.tell(args.target.as_str(), request.jit.as_ref());
     let code = match outcome {
         Ok(code) => code,
@@ -60,7 +66,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
-    if let Err(f) = supported(&args.code) {
+    if let Err(f) = supported(&args.code).and_then(|()| supported_c(args)) {
         return context.fail(&f);
     }
     if !args.quiet {
@@ -115,6 +121,10 @@ fn make(
 ) -> Result<Vec<Diagnostic>, Failure> {
     let (db, load, target) = (&context.db, &context.load, &args.target);
     let (optimize, timings) = (args.code.optimize, &mut context.timings);
+    if let Some(options) = c_options(args) {
+        taipan_driver::build_c(db, load, target, output, &options, timings)?;
+        return Ok(Vec::new());
+    }
     if !args.code.jit {
         taipan_driver::build(db, load, target, output, optimize, timings)?;
         return Ok(Vec::new());
@@ -141,6 +151,16 @@ pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
     }
 }
 
+/// How C is compiled, if that is the way.
+pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
+    (args.code.backend == Backend::C).then(|| COptions {
+        optimize: args.code.optimize,
+        lto: args.c.lto,
+        debug: false,
+        keep_source: args.c.keep_source.clone(),
+    })
+}
+
 /// The executable that is to be made.
 pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
     args.output.clone().unwrap_or_else(|| {
@@ -149,11 +169,28 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
     })
 }
 
+/// Refuses options of a back end that is not asked for.
+pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
+    let given = args.c.keep_source.is_some() || args.c.lto;
+    match given && args.code.backend != Backend::C {
+        true => Err(Failure::Usage(
+            "--keep-source and --lto are about C files: give --backend c, too".to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
+const WITHOUT_JIT: &str = "a just-in-time compiler makes its code by Cranelift: programs that have one \
+                           are built with it, not by way of C";
+
 /// Refuses what is not there yet, rather than ignoring it.
 pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
     match options.backend {
         Backend::Cranelift => {}
-        Backend::C => return Err(Failure::Usage("the C back end is not there yet".to_owned())),
+        Backend::C if options.jit => {
+            return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
+        }
+        Backend::C => {}
         Backend::Llvm => {
             return Err(Failure::Usage(
                 "the LLVM back end is not there yet".to_owned(),

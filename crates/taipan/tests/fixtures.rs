@@ -106,11 +106,22 @@ fn llinterp_agrees() {
 
 #[test]
 fn executables_agree() {
+    executables(&[]);
+}
+
+#[test]
+fn executables_by_way_of_c_agree() {
+    executables(&["--backend", "c"]);
+}
+
+/// Builds every program with these options, and compares what the executables do.
+fn executables(options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     check("built", |target, args| {
         let out = folder.path().join(target.replace('/', "_"));
         if !out.exists() {
-            let built = taipan(&["build", target, "-o", out.to_str().unwrap()]);
+            let all = ["build", target, "-o", out.to_str().unwrap()];
+            let built = taipan(&[&all, options].concat());
             assert!(
                 built.status.success(),
                 "{target}: {}",

@@ -41,6 +41,9 @@ fn check(program: Generated) {
     let args = ["run", "--no-cache", "--engine", "llinterp", target];
     let interpreted = printed(&taipan(&args, folder), &format!("{name}, llinterp"));
     assert_eq!(native, interpreted, "{name}");
+    let args = ["run", "--no-cache", "--engine", "c", target];
+    let by_way_of_c = printed(&taipan(&args, folder), &format!("{name}, C"));
+    assert_eq!(native, by_way_of_c, "{name}");
 }
 
 #[test]

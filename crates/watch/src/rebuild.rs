@@ -4,8 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use taipan_driver::parts::{ImageUse, build_image, bundle, image_object, link, write_bundle};
-use taipan_driver::{Database, Failure, LoadOptions, Timings, guarded};
+use taipan_driver::parts::{
+    ImageUse, build_image, bundle, c_files, compile_c, image_object, link, write_bundle,
+};
+use taipan_driver::{COptions, Database, Failure, LoadOptions, Timings, guarded};
 
 /// Builds an executable again and again.
 pub struct Rebuild {
@@ -14,18 +16,27 @@ pub struct Rebuild {
     load: LoadOptions,
     /// It compiles loops while it runs.
     jit: bool,
+    /// It is made by way of C, with these options.
+    c: Option<COptions>,
     /// The object file of the executable that is there, or the program behind it.
     linked: Mutex<Option<Vec<u8>>>,
 }
 
 impl Rebuild {
     /// Of that target.
-    pub fn new(target: Utf8PathBuf, output: Utf8PathBuf, load: LoadOptions, jit: bool) -> Rebuild {
+    pub fn new(
+        target: Utf8PathBuf,
+        output: Utf8PathBuf,
+        load: LoadOptions,
+        jit: bool,
+        c: Option<COptions>,
+    ) -> Rebuild {
         Rebuild {
             target,
             output,
             load,
             jit,
+            c,
             linked: Mutex::default(),
         }
     }
@@ -49,6 +60,17 @@ impl Rebuild {
         {
             return self.unless_there(made.payload, |payload| {
                 timings.phase("link", || write_bundle(payload, &self.output))
+            });
+        }
+        if let Some(c) = &self.c {
+            let program = c_files(db, &self.load, &self.target, timings)?;
+            let text = program
+                .sources
+                .iter()
+                .flat_map(|f| f.text.bytes())
+                .collect();
+            return self.unless_there(text, |_| {
+                compile_c(db, &self.load, &program, &self.output, c, timings)
             });
         }
         let image = guarded(|| build_image(db, &self.load, &self.target, timings))??;
@@ -79,6 +101,10 @@ impl Rebuild {
         if self.jit {
             let timings = &mut Timings::default();
             let _ = bundle(db, &self.load, &self.target, ImageUse::Run, timings);
+            return;
+        }
+        if self.c.is_some() {
+            let _ = c_files(db, &self.load, &self.target, &mut Timings::default());
             return;
         }
         let _ = build_image(db, &self.load, &self.target, &mut Timings::default());

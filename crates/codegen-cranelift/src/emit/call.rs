@@ -5,7 +5,9 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Value};
 use taipan_codegen::abi::state;
 use taipan_codegen::{Glue, SymbolRef};
-use taipan_lltype::{FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, TypeKind, VoidConst};
+use taipan_lltype::{
+    FuncKind, FuncSym, FuncType, LLConst, LLOperand, TypeKind, VoidConst, releases_gil,
+};
 
 use super::types::signature;
 use super::{Bad, Emitter, PTR};
@@ -188,18 +190,4 @@ impl Emitter<'_, '_> {
         self.functions.insert(symbol, r);
         Ok(r)
     }
-}
-
-/// Whether other threads may run while a function is called. Where it is not known which
-/// functions it is given they may not: these do not take the lock.
-fn releases_gil(f: &FuncSym, args: &[LLOperand]) -> bool {
-    let FuncKind::External {
-        releases_gil: true, ..
-    } = f.kind()
-    else {
-        return false;
-    };
-    let is_function = |t: &LLType| t.pointee().is_some_and(|to| to.as_func().is_some());
-    let unknown = |a: &LLOperand| !matches!(a, LLOperand::Const(_));
-    !(args.iter().zip(&f.ty().args)).any(|(a, t)| is_function(t) && unknown(a))
 }

@@ -71,7 +71,7 @@ impl Emitter<'_, '_> {
         // Smaller ones are parts of others.
         let size = self.layout(container).size;
         let large = size >= 8 || container.as_array().is_some();
-        if pointer.is_gc_ptr() || self.is_vtable(container) || !large {
+        if pointer.is_gc_ptr() || container.is_vtable() || !large {
             return;
         }
         let flags = self.heap_flags();

@@ -65,7 +65,7 @@ impl Emitter<'_, '_> {
             Some(ty) => {
                 let mut flags = self.heap_flags();
                 // Vtables are written by nobody, and their fields are read often.
-                if self.is_vtable(self.pointee(access.object)?) {
+                if self.pointee(access.object)?.is_vtable() {
                     flags = flags.with_readonly().with_can_move();
                 }
                 let at = place.offset as i32;
@@ -136,12 +136,6 @@ impl Emitter<'_, '_> {
         let mut place = self.object(object)?;
         self.step(&mut place, field)?;
         Ok(self.address_at(&place))
-    }
-
-    pub(super) fn is_vtable(&self, ty: LLType) -> bool {
-        use taipan_lltype::{OBJECT_VTABLE, StructId};
-        ty == *OBJECT_VTABLE
-            || (ty.as_struct()).is_some_and(|s| matches!(s.id, StructId::Vtable(_)))
     }
 
     fn address_at(&mut self, place: &Place) -> Value {

@@ -49,7 +49,7 @@ fn built_programs_run() {
     let object = object_file(&image).expect("writes");
     let dir = tempfile::tempdir().expect("a folder");
     let exe = dir.path().join("prog");
-    link_executable(&object, &image.foreign, &exe).expect("links");
+    link_executable(&[&object], &image.foreign, &[], &exe).expect("links");
     for stress in ["0", "1"] {
         let run = |args: &[&str]| {
             let mut command = Command::new(&exe);

@@ -17,6 +17,7 @@ use crate::function::LLFunction;
 use crate::inspect::Inspected;
 use crate::names::lowlevel_names;
 use crate::show::{Known, Places, add_graph};
+use crate::stages::c::c_code;
 use crate::stages::drivers::{color_of_name, jit_drivers};
 use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
 use crate::stages::{self, QuerySummaries, native};
@@ -69,6 +70,11 @@ pub fn view(program: &Inspected<'_>, function: &str, stage: Stage) -> Result<Vie
                 let portal = sym(program, spec)?;
                 let text = generated_text(program.db, program.roots, &portal, true)?;
                 Ok(text_view(&text))
+            }
+            Stage::C => {
+                let key = LLFunction::new(program.db, program.roots, sym(program, spec)?);
+                let c = c_code(program.db, key).map_err(|e| codegen_failure(&e))?;
+                Ok(text_view(&taipan_codegen_c::function_listing(&c, None)))
             }
             Stage::Rtyped | Stage::Optimized | Stage::Exceptions | Stage::Gc => {
                 let sym = sym(program, spec)?;

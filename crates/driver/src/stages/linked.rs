@@ -62,6 +62,11 @@ pub fn compile_entries(db: &Database, roots: Roots, more: &[FuncSym], timings: &
     });
 }
 
+/// Optimises all functions of a program, on all threads.
+pub(crate) fn optimize_all(db: &Database, roots: Roots, timings: &mut Timings) {
+    timings.phase("optimize", || optimized_functions(db, roots));
+}
+
 /// The image of a program, and of more that is to be in it. With an entry point it has a program
 /// table. What has changed since the last time was compiled by [`compile_entries`].
 pub(crate) fn linked_image(

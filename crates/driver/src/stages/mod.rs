@@ -9,6 +9,7 @@
 //!    └────► jit_graph ─► timeshifted
 //! ```
 
+pub(crate) mod c;
 pub(crate) mod drivers;
 mod effects;
 mod graphs;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::thread::LocalKey;
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use taipan_annotator::{Roots, Spec};
-use taipan_base::{ArtifactStore, Db, File, line_index, noted};
-use taipan_code::code_spans;
+use taipan_base::{ArtifactStore, Db, File, LineIndex, line_index, noted};
+use taipan_code::{CodeSpans, code_spans};
 use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, Positions, SymbolRef,
 };
@@ -77,51 +79,65 @@ noted! {
 }
 
 fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
-    let _timed = taipan_base::timed(db);
-    let sym = f.sym(db);
     let kept = search_of(db, f, kept_code);
-    let verifies = db.artifacts().is_some_and(ArtifactStore::verifies);
-    if let Some(code) = kept.found()
-        && !verifies
-    {
-        if let Some(store) = db.artifacts() {
-            store.restored(MACHINE_CODE, &|| sym.name().to_owned());
-        }
-        return Ok(code.clone());
-    }
-    let traced = gc(db, f)
-        .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
-    let recorder = Recorder::new(db, f.roots(db), &traced.asked);
-    let code = with_compiler_for(db, f.roots(db), |c| {
-        c.compile(&recorder, sym, &traced.graph)
+    emitted(db, f, MACHINE_CODE, &kept, |program, graph| {
+        with_compiler_for(db, f.roots(db), |c| c.compile(program, f.sym(db), graph))
     })
-    .map(Arc::new)
-    .map_err(Arc::new)?;
-    if let Some(found) = kept.found() {
-        assert!(*found == code, "the cached machine code differs");
-    }
-    keep(
-        db,
-        f.roots(db),
-        MACHINE_CODE,
-        &kept,
-        recorder.asked(),
-        &*code,
-    );
-    Ok(code)
 }
 
 const MACHINE_CODE: &str = "machine_code";
 
 noted! {
-    /// What is kept of [`machine_code`]. It says all that was asked since the optimised
-    /// graph, so the graphs between the two need not be made.
+    /// What is kept of [`machine_code`].
     fn kept_code(db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
-        let _timed = taipan_base::timed(db);
-        let start = optimized_key(db, f)
-            .and_then(|input| start(db, f.roots(db), MACHINE_CODE, f.sym(db), input));
-        search(db, f.roots(db), MACHINE_CODE, start)
+        kept_emission(db, f, MACHINE_CODE)
     }
+}
+
+/// Looks for what a back end has made of a function. It says all that was asked since the
+/// optimised graph, so the graphs between the two need not be made.
+pub(crate) fn kept_emission<T: DeserializeOwned>(
+    db: &dyn Db,
+    f: LLFunction,
+    name: &str,
+) -> Search<Arc<T>> {
+    let _timed = taipan_base::timed(db);
+    let start =
+        optimized_key(db, f).and_then(|input| start(db, f.roots(db), name, f.sym(db), input));
+    search(db, f.roots(db), name, start)
+}
+
+/// What a back end makes of a function: what is kept, or what it makes now of the graph after the
+/// GC transform, which is then kept.
+pub(crate) fn emitted<T: Serialize + PartialEq>(
+    db: &dyn Db,
+    f: LLFunction,
+    name: &'static str,
+    kept: &Search<Arc<T>>,
+    make: impl FnOnce(&dyn taipan_lltype::Program, &LLGraph) -> Result<T, CodegenError>,
+) -> Result<Arc<T>, Arc<CodegenError>> {
+    let _timed = taipan_base::timed(db);
+    let sym = f.sym(db);
+    let verifies = db.artifacts().is_some_and(ArtifactStore::verifies);
+    if let Some(found) = kept.found()
+        && !verifies
+    {
+        if let Some(store) = db.artifacts() {
+            store.restored(name, &|| sym.name().to_owned());
+        }
+        return Ok(found.clone());
+    }
+    let traced = gc(db, f)
+        .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
+    let recorder = Recorder::new(db, f.roots(db), &traced.asked);
+    let made = make(&recorder, &traced.graph)
+        .map(Arc::new)
+        .map_err(Arc::new)?;
+    if let Some(found) = kept.found() {
+        assert!(*found == made, "the cached {name} differs");
+    }
+    keep(db, f.roots(db), name, kept, recorder.asked(), &*made);
+    Ok(made)
 }
 
 /// Cranelift's form of a function, or its machine code, as text.
@@ -212,6 +228,46 @@ pub fn listing(
     lister.list(&program, &mut QuerySource::new(db, roots), root)
 }
 
+/// The function whose source a function is made from: another one for portals of just-in-time
+/// compilers.
+pub(crate) fn written_as(f: &FuncSym) -> &FuncSym {
+    let portal = taipan_jit::runner_of(f).unwrap_or(f);
+    taipan_jit::portal_of(portal).unwrap_or(portal)
+}
+
+/// Where the source of a function is: its file, and which text and lines its bytecode comes from.
+pub(crate) fn source_of(
+    db: &dyn Db,
+    roots: Roots,
+    f: &FuncSym,
+) -> Option<(File, Arc<CodeSpans>, Arc<LineIndex>)> {
+    let FuncKind::User { func, spec, .. } = f.kind() else {
+        return None;
+    };
+    let spec = Spec::new(db, roots, *func, spec.clone());
+    let object = Object::new(db, roots.program(db), spec.func(db));
+    let data = taipan_interp::object(db, object);
+    let Some(ObjData::Function(data)) = data.as_deref() else {
+        return None;
+    };
+    let file = data.code.file(db)?;
+    Some((file, code_spans(db, data.code), line_index(db, file)))
+}
+
+/// The line that a position in bytecode comes from; 0 if that is unknown.
+pub(crate) fn line_of(
+    db: &dyn Db,
+    file: File,
+    spans: &CodeSpans,
+    lines: &LineIndex,
+    at: u32,
+) -> u32 {
+    match spans.instrs.get(at as usize) {
+        Some(range) => lines.line_column(file.text(db), range.start).0,
+        None => 0,
+    }
+}
+
 /// Code by query.
 pub(crate) struct QuerySource<'db> {
     db: &'db dyn Db,
@@ -238,24 +294,10 @@ impl<'db> QuerySource<'db> {
         known: &mut KnownPositions,
     ) -> Option<Arc<Positions>> {
         let db = self.db;
-        let portal = taipan_jit::runner_of(f).unwrap_or(f);
-        let written_as = taipan_jit::portal_of(portal).unwrap_or(portal);
-        let nothing = || {
-            let all = Positions::unknown(written_as, code);
-            Some(Arc::new(all))
+        let written_as = written_as(f);
+        let Some((file, spans, lines)) = source_of(db, self.roots, written_as) else {
+            return Some(Arc::new(Positions::unknown(written_as, code)));
         };
-        let FuncKind::User { func, spec, .. } = written_as.kind() else {
-            return nothing();
-        };
-        let spec = Spec::new(db, self.roots, *func, spec.clone());
-        let object = Object::new(db, self.roots.program(db), spec.func(db));
-        let Some(ObjData::Function(data)) = taipan_interp::object(db, object).as_deref() else {
-            return nothing();
-        };
-        let Some(file) = data.code.file(db) else {
-            return nothing();
-        };
-        let (spans, lines) = (code_spans(db, data.code), line_index(db, file));
         if let Some(k) = known.get(f)
             && Arc::ptr_eq(&k.code, code)
             && Arc::ptr_eq(&k.spans, &spans)
@@ -264,10 +306,7 @@ impl<'db> QuerySource<'db> {
             return Some(k.positions.clone());
         }
         let path = || file.path(db).as_str().into();
-        let line = |at: u32| match spans.instrs.get(at as usize) {
-            Some(range) => lines.line_column(file.text(db), range.start).0,
-            None => 0,
-        };
+        let line = |at: u32| line_of(db, file, &spans, &lines, at);
         let positions = Arc::new(Positions {
             file: self.paths.entry(file).or_insert_with(path).clone(),
             function: written_as.name().into(),

@@ -8,20 +8,21 @@ use taipan_watch::{Answer, Job, Rebuild};
 use super::{Shown, Task};
 use crate::args::BuildArgs;
 use crate::output::{Context, color, failure_text};
-use crate::run::{output_of, supported};
+use crate::run::{c_options, output_of, supported, supported_c};
 
 pub(super) struct Build(Arc<Rebuild>);
 
 impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         supported(&args.code)?;
+        supported_c(args)?;
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {
             checked: args.code.checks.lldebug == Some(true),
             ..context.load.clone()
         };
-        let rebuild = Rebuild::new(target, output, load, jit);
+        let rebuild = Rebuild::new(target, output, load, jit, c_options(args));
         Ok(Build(Arc::new(rebuild)))
     }
 }

@@ -9,7 +9,7 @@ use taipan_watch::{
 };
 
 use super::{Shown, Task};
-use crate::args::{Engine, WatchRunArgs};
+use crate::args::{Backend, RunEngine, WatchRunArgs};
 use crate::output::{Context, color, failure_text};
 use crate::run::supported;
 
@@ -36,8 +36,11 @@ impl Run {
                 "watched programs tell what was compiled in the file that TAIPAN_JITLOG names";
             return Err(Failure::Usage(text.to_owned()));
         }
-        if !matches!(args.run.engine, None | Some(Engine::Native)) {
-            let text = "watched programs run as machine code: leave out --engine";
+        if !matches!(args.run.engine, None | Some(RunEngine::Native))
+            || args.run.code.backend != Backend::Cranelift
+        {
+            let text =
+                "watched programs run as machine code in memory: leave out --engine and --backend";
             return Err(Failure::Usage(text.to_owned()));
         }
         if args.hot {

@@ -1,0 +1,358 @@
+//! Fields, items, raw memory, and the shadow stack.
+
+use taipan_codegen::abi;
+use taipan_graph::Operation;
+use taipan_lltype::{
+    LLConst, LLOperand, LLType, LowLevel, TypeKind, View, VoidConst, field_of, layout,
+};
+
+use super::Emitter;
+use super::ops::{Value, done};
+use crate::names;
+use crate::types::{Bad, scalar};
+
+/// Bytes that the frame of a function that calls others has at least: where to return to, and the
+/// caller's frame pointer.
+const LINKAGE: i64 = 16;
+
+/// A place in memory.
+pub(super) struct Place {
+    base: Base,
+    ty: LLType,
+}
+
+enum Base {
+    /// What an expression points to.
+    Pointer(String),
+    /// What an expression is.
+    Lvalue(String),
+}
+
+impl Place {
+    /// The place as an expression.
+    pub(super) fn text(&self) -> String {
+        match &self.base {
+            Base::Pointer(p) => format!("(*{p})"),
+            Base::Lvalue(l) => l.clone(),
+        }
+    }
+
+    fn member(&self, name: &str) -> String {
+        match &self.base {
+            Base::Pointer(p) => format!("{p}->{name}"),
+            Base::Lvalue(l) => format!("{l}.{name}"),
+        }
+    }
+}
+
+/// Whether pointers to a container are pointers to its first item.
+fn is_items(ty: LLType) -> bool {
+    match ty.kind() {
+        TypeKind::Array(a) => a.nolength && !a.gc,
+        TypeKind::FixedArray(..) => true,
+        _ => false,
+    }
+}
+
+impl Emitter<'_> {
+    /// The place in an object where fields and items lead to.
+    pub(super) fn place(&mut self, pointer: &LLOperand, path: &[LLOperand]) -> Result<Place, Bad> {
+        let mut place = Place {
+            base: Base::Pointer(self.value(pointer)?),
+            ty: self.pointee(pointer)?,
+        };
+        for step in path {
+            self.step(&mut place, step)?;
+        }
+        Ok(place)
+    }
+
+    /// Goes on into a field or an item.
+    fn step(&mut self, place: &mut Place, step: &LLOperand) -> Result<(), Bad> {
+        let container = place.ty;
+        self.types.complete.insert(container);
+        if let LLOperand::Const(LLConst::Void(VoidConst::Field(name))) = step {
+            let (_, ty) = field_of(container, name, self.program)
+                .ok_or_else(|| format!("{container} has no field {name}"))?;
+            *place = Place {
+                base: Base::Lvalue(place.member(&names::field(name))),
+                ty,
+            };
+            return Ok(());
+        }
+        let of = match container.kind() {
+            TypeKind::Array(a) => a.of,
+            TypeKind::FixedArray(of, _) => *of,
+            _ => return Err(format!("an item of a {container}")),
+        };
+        let index = self.value(step)?;
+        let items = self.items_of(place);
+        *place = Place {
+            base: Base::Lvalue(format!("{items}[{index}]")),
+            ty: of,
+        };
+        Ok(())
+    }
+
+    /// The items of an array.
+    fn items_of(&self, place: &Place) -> String {
+        match (is_items(place.ty), &place.base) {
+            (true, Base::Pointer(p)) => p.clone(),
+            (true, Base::Lvalue(l)) => l.clone(),
+            (false, _) => place.member("items"),
+        }
+    }
+
+    /// `getfield` and its like.
+    pub(super) fn load(
+        &mut self,
+        view: &View<'_, LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let access = view.access().ok_or("no load")?;
+        let place = self.checked_place(access.object, access.path, op)?;
+        if place.ty.is_void() {
+            return Ok(Value::Done(None));
+        }
+        if is_value(place.ty) {
+            return Ok(Value::Is(place.text()));
+        }
+        // An object inside of another one.
+        let to = *self.graph.ty(op.result);
+        self.address(&place, to).map(Value::Is)
+    }
+
+    /// `setfield` and its like.
+    pub(super) fn store(
+        &mut self,
+        view: &View<'_, LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let access = view.access().ok_or("no store")?;
+        let place = self.checked_place(access.object, access.path, op)?;
+        match self.maybe(access.stored.ok_or("no value")?)? {
+            Some(v) => done(format!("{} = {v}", place.text())),
+            None => Ok(Value::Done(None)),
+        }
+    }
+
+    /// The place, of which checked code knows that it was not freed.
+    fn checked_place(
+        &mut self,
+        pointer: &LLOperand,
+        path: &[LLOperand],
+        op: &Operation<LowLevel>,
+    ) -> Result<Place, Bad> {
+        if self.options.checked {
+            let ty = self.ty(pointer);
+            self.check_raw(pointer, ty, op)?;
+        }
+        self.place(pointer, path)
+    }
+
+    fn check_raw(
+        &mut self,
+        pointer: &LLOperand,
+        ty: LLType,
+        op: &Operation<LowLevel>,
+    ) -> Result<(), Bad> {
+        let Some(container) = ty.pointee() else {
+            return Ok(());
+        };
+        // Smaller ones are parts of others.
+        let large = layout(container, self.program).size >= 8 || container.as_array().is_some();
+        if ty.is_gc_ptr() || container.is_vtable() || !large {
+            return Ok(());
+        }
+        let (address, location) = (self.value(pointer)?, self.location(op.at));
+        self.statement(format!(
+            "RPY_CHECK(*(RawUnsigned *){address} != {:#x}ull, {}, {location});",
+            abi::FREED,
+            abi::check::FREED
+        ));
+        Ok(())
+    }
+
+    /// The length of the array in an object.
+    pub(super) fn length(
+        &mut self,
+        pointer: &LLOperand,
+        path: &[LLOperand],
+        op: &Operation<LowLevel>,
+    ) -> Result<String, Bad> {
+        let place = self.checked_place(pointer, path, op)?;
+        self.types.complete.insert(place.ty);
+        match place.ty.kind() {
+            TypeKind::FixedArray(_, n) => Ok(n.to_string()),
+            TypeKind::Array(a) if !a.nolength => Ok(place.member("length")),
+            _ => Err(format!("the length of a {}", place.ty)),
+        }
+    }
+
+    /// `getsubstruct` and its like.
+    pub(super) fn part_address(
+        &mut self,
+        pointer: &LLOperand,
+        step: &LLOperand,
+        to: LLType,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let place = self.checked_place(pointer, std::slice::from_ref(step), op)?;
+        match place.ty.is_void() {
+            true => Ok(Value::Done(None)),
+            false => self.address(&place, to).map(Value::Is),
+        }
+    }
+
+    fn address(&mut self, place: &Place, to: LLType) -> Result<String, Bad> {
+        let to = self.types.value(to)?;
+        Ok(match (&place.base, is_items(place.ty)) {
+            (Base::Pointer(p), _) => format!("({to}){p}"),
+            (Base::Lvalue(l), true) => format!("({to}){l}"),
+            (Base::Lvalue(l), false) => format!("({to})&{l}"),
+        })
+    }
+
+    /// `direct_arrayitems`
+    pub(super) fn items_address(&mut self, array: &LLOperand, to: LLType) -> Result<String, Bad> {
+        let place = self.place(array, &[])?;
+        self.types.complete.insert(place.ty);
+        let to = self.types.value(to)?;
+        Ok(format!("({to}){}", self.items_of(&place)))
+    }
+
+    /// `direct_ptradd`
+    pub(super) fn item_address(
+        &mut self,
+        items: &LLOperand,
+        count: &LLOperand,
+        to: LLType,
+    ) -> Result<String, Bad> {
+        let place = self.place(items, &[])?;
+        self.types.complete.insert(place.ty);
+        let count = self.value(count)?;
+        let to = self.types.value(to)?;
+        Ok(format!("({to})({} + {count})", self.items_of(&place)))
+    }
+
+    /// What is at an address.
+    pub(super) fn raw(&mut self, at: &str, ty: LLType) -> Result<String, Bad> {
+        let ty = match (ty.kind(), scalar(ty)) {
+            (TypeKind::Ptr(_), _) => "RawPointer".to_owned(),
+            (_, Some(name)) => format!("Raw{}{}", name[..1].to_uppercase(), &name[1..]),
+            _ => return Err(format!("a load of {ty}")),
+        };
+        Ok(format!("*({ty} *)({at})"))
+    }
+
+    pub(super) fn store_raw(&mut self, at: &str, value: &LLOperand) -> Result<Value, Bad> {
+        let v = self.value(value)?;
+        let place = self.raw(at, self.ty(value))?;
+        done(format!("{place} = {v}"))
+    }
+
+    /// `raw_memcopy` and `raw_memmove`, by a function of C.
+    pub(super) fn copy_raw(
+        &mut self,
+        name: &str,
+        source: &LLOperand,
+        dest: &LLOperand,
+        size: &LLOperand,
+    ) -> Result<Value, Bad> {
+        let (source, dest) = (self.value(source)?, self.value(dest)?);
+        let size = self.value(size)?;
+        done(format!("{name}({dest}, {source}, {size})"))
+    }
+
+    /// `base + index * scale + offset`
+    pub(super) fn indexed(
+        &mut self,
+        base: &LLOperand,
+        index: &LLOperand,
+        scale: &LLOperand,
+        offset: &LLOperand,
+    ) -> Result<String, Bad> {
+        let (base, index) = (self.value(base)?, self.value(index)?);
+        let (scale, offset) = (self.value(scale)?, self.value(offset)?);
+        Ok(format!("(Address){base} + {index} * {scale} + {offset}"))
+    }
+
+    /// `gc_copy_array(source, dest, source_start, dest_start, length)`
+    pub(super) fn copy_array(&mut self, operands: [&LLOperand; 5]) -> Result<Value, Bad> {
+        let [array, ..] = operands;
+        let ty = self.pointee(array)?;
+        let l = layout(ty, self.program);
+        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
+        let mut values = Vec::with_capacity(operands.len());
+        for o in operands {
+            values.push(self.value(o)?);
+        }
+        let [source, dest, from, to, n] = &values[..] else {
+            return Err("needs five operands".into());
+        };
+        if ty.is_gc_container() && !var.item_gc_pointers.is_empty() {
+            self.statement(format!("rpy_writebarrier({dest});"));
+        }
+        let (size, start) = (var.item_size, var.items);
+        done(format!(
+            "__builtin_memmove((Address){dest} + {start} + {to} * {size}, \
+             (Address){source} + {start} + {from} * {size}, {n} * {size})"
+        ))
+    }
+
+    /// `shrink_array(array, length)`
+    pub(super) fn shrink_array(
+        &mut self,
+        array: &LLOperand,
+        length: &LLOperand,
+    ) -> Result<String, Bad> {
+        let ty = self.pointee(array)?;
+        let (array, length) = (self.value(array)?, self.value(length)?);
+        let l = layout(ty, self.program);
+        if let Some(at) = l.var.and_then(|v| v.length) {
+            self.statement(format!(
+                "*(RawSigned *)((Address){array} + {at}) = {length};"
+            ));
+        }
+        Ok("1".to_owned())
+    }
+
+    /// Takes slots of the shadow stack. The transform fills all of them before the collector
+    /// looks. The function's frame on the machine stack is made no smaller than the one on the shadow
+    /// stack: by that the shadow stack cannot be used up first, and nobody has to look how
+    /// full it is (`stacks.rs` of the runtime).
+    pub(super) fn enter_roots(&mut self, slots: &LLOperand) -> Result<Value, Bad> {
+        let slots = constant(slots)?;
+        if self.roots.is_none() {
+            self.declarations.push_str("    RPyRoot *roots;\n");
+        }
+        self.roots = Some(slots);
+        let bytes = slots * 8 - LINKAGE;
+        self.statement("roots = rpy_state.root_stack_top;");
+        if bytes > 0 {
+            self.statement(format!("RPY_FRAME({bytes});"));
+        }
+        done(format!("rpy_state.root_stack_top = roots + {slots}"))
+    }
+
+    pub(super) fn root_slot(&mut self, slot: &LLOperand) -> Result<String, Bad> {
+        let slot = constant(slot)?;
+        match self.roots {
+            Some(slots) if (0..slots).contains(&slot) => Ok(format!("roots[{slot}].object")),
+            Some(_) => Err(format!("slot {slot} is outside the roots frame")),
+            None => Err("no roots frame was entered".into()),
+        }
+    }
+}
+
+/// Whether values of a type are read and written as they are.
+fn is_value(ty: LLType) -> bool {
+    matches!(ty.kind(), TypeKind::Ptr(_)) || scalar(ty).is_some()
+}
+
+fn constant(o: &LLOperand) -> Result<i64, Bad> {
+    match o {
+        LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
+        _ => Err("needs a constant".into()),
+    }
+}

@@ -1,0 +1,285 @@
+//! All files of a program.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
+use taipan_codegen::{CodegenError, SymbolRef, program_table, type_info_object};
+use taipan_lltype::{FuncSym, LLType, Program, StaticSym};
+
+use crate::data::{self, Data, References};
+use crate::emit::{CFunction, emit_callback};
+use crate::types::Types;
+use crate::unit::Unit;
+use crate::{names, prelude};
+
+/// Functions that a file has at most before its module is spread over several.
+const LARGE: usize = 150;
+/// The file of what belongs to no module.
+const SUPPORT: &str = "support";
+
+/// Where the code of a function comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CodePlaces {
+    /// The source file.
+    pub file: Arc<str>,
+    /// Its module.
+    pub module: Arc<str>,
+    /// The function, for tracebacks.
+    pub function: Arc<str>,
+    /// The line of each position in the bytecode, from 1; 0 if unknown.
+    pub lines: Arc<[u32]>,
+}
+
+/// Where the functions of a program come from.
+pub trait CSource {
+    /// The C of these functions, which have graphs.
+    fn functions(&mut self, functions: &[FuncSym]) -> Vec<Result<Arc<CFunction>, CodegenError>>;
+
+    /// Where the code of a function comes from, as far as anybody knows.
+    fn places(&mut self, f: &FuncSym) -> Option<CodePlaces>;
+}
+
+/// A file of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct File {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A program in C.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CProgram {
+    /// The headers.
+    pub headers: Vec<File>,
+    /// The files to be compiled, by name.
+    pub sources: Vec<File>,
+    /// Functions of C libraries that the program brings.
+    pub foreign: Vec<FuncSym>,
+}
+
+/// A function with where its code comes from.
+type Placed = (Arc<CFunction>, Option<CodePlaces>);
+
+/// Everything that is in a program.
+#[derive(Default)]
+struct Parts {
+    functions: IndexSet<FuncSym>,
+    done: Vec<(FuncSym, Arc<CFunction>)>,
+    externals: IndexSet<FuncSym>,
+    callbacks: IndexSet<FuncSym>,
+    statics: IndexSet<StaticSym>,
+    type_infos: IndexSet<LLType>,
+    data: BTreeMap<String, (Option<String>, Data)>,
+}
+
+impl Parts {
+    fn refer(&mut self, references: References) {
+        self.functions.extend(references.functions);
+        self.externals.extend(references.externals);
+        self.statics.extend(references.statics);
+        self.type_infos.extend(references.type_infos);
+    }
+}
+
+/// The files of the program that starts with this function.
+pub fn program_files(
+    program: &dyn Program,
+    source: &mut dyn CSource,
+    entry: &FuncSym,
+) -> Result<CProgram, CodegenError> {
+    let mut parts = Parts::default();
+    let mut types = Types::default();
+    let mut references = References::default();
+    let mut table = program_table(entry, program)?;
+    table.relocs.push(taipan_codegen::Reloc {
+        offset: taipan_codegen::abi::table::PLACES,
+        kind: taipan_codegen::RelocKind::Abs64,
+        target: SymbolRef::Places,
+        addend: 0,
+    });
+    table.relocs.sort_by_key(|r| r.offset);
+    let table = data::words("rpy_program".to_owned(), &table, program, &mut references)?;
+    parts.refer(references);
+    collect(&mut parts, program, source, &mut types)?;
+
+    let mut modules: BTreeMap<String, Vec<Placed>> = BTreeMap::new();
+    for (f, text) in &parts.done {
+        let places = source.places(f);
+        let module = (places.as_ref()).map_or(SUPPORT.to_owned(), |p| names::identifier(&p.module));
+        modules
+            .entry(module)
+            .or_default()
+            .push((text.clone(), places));
+    }
+    for f in &parts.callbacks {
+        let text = Arc::new(emit_callback(f)?);
+        modules
+            .entry(SUPPORT.to_owned())
+            .or_default()
+            .push((text, None));
+    }
+    let mut sources = Vec::new();
+    for (module, mut functions) in modules {
+        // As in the source.
+        functions.sort_by(|(a, at_a), (b, at_b)| {
+            let line = |p: &Option<CodePlaces>| p.as_ref().and_then(|p| p.lines.first().copied());
+            (line(at_a), &a.name).cmp(&(line(at_b), &b.name))
+        });
+        for (name, functions) in spread(&module, functions) {
+            let text = Unit { functions }.text(program, &name)?;
+            sources.push(File { name, text });
+        }
+    }
+    let foreign = (parts.externals.iter())
+        .filter(|f| matches!(SymbolRef::function(f), SymbolRef::Foreign(_)))
+        .cloned()
+        .collect();
+    sources.push(data_file(&parts, &table, program, types)?);
+    sources.sort_by(|a, b| a.name.cmp(&b.name));
+    if let Some(pair) = sources.windows(2).find(|w| w[0].name == w[1].name) {
+        return Err(CodegenError::new(&pair[0].name, "two files have this name"));
+    }
+    Ok(CProgram {
+        headers: vec![File {
+            name: "taipan.h".to_owned(),
+            text: prelude(),
+        }],
+        sources,
+        foreign,
+    })
+}
+
+/// Finds everything that the program needs.
+fn collect(
+    parts: &mut Parts,
+    program: &dyn Program,
+    source: &mut dyn CSource,
+    types: &mut Types,
+) -> Result<(), CodegenError> {
+    let (mut functions, mut statics, mut infos, mut callbacks) = (0, 0, 0, 0);
+    loop {
+        if functions < parts.functions.len() {
+            let new: Vec<FuncSym> = parts.functions.iter().skip(functions).cloned().collect();
+            functions = parts.functions.len();
+            let texts = source.functions(&new);
+            for (f, text) in new.into_iter().zip(texts) {
+                let text = text?;
+                parts.functions.extend(text.functions.iter().cloned());
+                parts.externals.extend(text.externals.iter().cloned());
+                parts.callbacks.extend(text.callbacks.iter().cloned());
+                parts.statics.extend(text.statics.iter().cloned());
+                parts.type_infos.extend(text.type_infos.iter().copied());
+                parts.done.push((f, text));
+            }
+        } else if let Some(f) = parts.callbacks.get_index(callbacks).cloned() {
+            callbacks += 1;
+            parts.functions.insert(f);
+        } else if let Some(s) = parts.statics.get_index(statics).cloned() {
+            statics += 1;
+            let mut references = References::default();
+            let contents = program.static_data(&s);
+            let made = data::object(&s, &contents, program, types, &mut references)?;
+            parts.refer(references);
+            add_data(parts, data::said(&s), made)?;
+        } else if let Some(ty) = parts.type_infos.get_index(infos).copied() {
+            infos += 1;
+            let mut references = References::default();
+            let info = type_info_object(ty, program);
+            let made = data::words(names::type_info(ty), &info, program, &mut references)?;
+            parts.refer(references);
+            add_data(parts, Some(ty.to_string()), made)?;
+        } else {
+            return Ok(());
+        }
+    }
+}
+
+fn add_data(parts: &mut Parts, said: Option<String>, data: Data) -> Result<(), CodegenError> {
+    let name = data.name.clone();
+    match parts.data.insert(name.clone(), (said, data)) {
+        None => Ok(()),
+        Some(_) => Err(CodegenError::new(name, "two pieces of data have this name")),
+    }
+}
+
+/// The files of a module: several if it has many functions. Which function is in which one depends on
+/// its name alone, so that an edit changes one file.
+fn spread(module: &str, functions: Vec<Placed>) -> Vec<(String, Vec<Placed>)> {
+    let parts = functions.len().div_ceil(LARGE).next_power_of_two();
+    if parts == 1 {
+        return vec![(format!("{module}.c"), functions)];
+    }
+    let mut out: Vec<_> = (1..=parts)
+        .map(|i| (format!("{module}_{i}.c"), Vec::new()))
+        .collect();
+    for f in functions {
+        // The end of the name is a hash.
+        let hash = (f.0.name.bytes().rev().take(2)).fold(0, |h, b| h * 32 + usize::from(b));
+        out[hash % parts].1.push(f);
+    }
+    out.retain(|(_, functions)| !functions.is_empty());
+    out
+}
+
+/// Prebuilt data, type information, the program table, and `main`.
+fn data_file(
+    parts: &Parts,
+    table: &Data,
+    program: &dyn Program,
+    mut types: Types,
+) -> Result<File, CodegenError> {
+    let mut declarations = String::new();
+    for f in &parts.functions {
+        // Their types do not matter here: addresses are taken.
+        declarations.push_str(&format!("extern void {}(void);\n", names::function(f)));
+    }
+    for f in &parts.externals {
+        let text = types
+            .external(f)
+            .map_err(|m| CodegenError::new(f.name(), m))?;
+        declarations.push_str(&text);
+        declarations.push('\n');
+    }
+    let (mut shapes, mut externs, mut definitions) = Default::default();
+    let mut add = |said: &Option<String>, data: &Data| {
+        let (shapes, externs, definitions): (&mut String, &mut String, &mut String) =
+            (&mut shapes, &mut externs, &mut definitions);
+        shapes.push_str(&data.shape);
+        externs.push_str(&format!("extern {};\n", data.declaration));
+        if let Some(said) = said {
+            definitions.push_str(&format!("/* {said} */\n"));
+        }
+        definitions.push_str(&data.definition());
+    };
+    for (said, data) in parts.data.values() {
+        add(said, data);
+    }
+    add(&None, table);
+    let mut text = "#include \"taipan.h\"\n\n".to_owned();
+    text.push_str(&types.definitions(program)?);
+    for part in [&declarations, &shapes, &externs] {
+        text.push('\n');
+        text.push_str(part);
+    }
+    text.push_str("\nextern const Unsigned rpy_places[2];\n\n");
+    text.push_str(&definitions);
+    text.push_str(MAIN);
+    Ok(File {
+        name: "data.c".to_owned(),
+        text,
+    })
+}
+
+const MAIN: &str = "
+/* No addresses of code are known. */
+const Unsigned rpy_places[2];
+
+int main(int argc, char **argv)
+{
+    return rpy_main(argc, argv, &rpy_program);
+}
+";

@@ -1,0 +1,263 @@
+//! Executables by way of C: the operation behind `build --backend c`.
+
+use std::path::Path;
+use std::{fs, io};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use taipan_codegen_c::{CProgram, File};
+use taipan_codegen_cranelift::{LIBRARIES, run_compiler, runtime_object, write_sources};
+
+use crate::KeyHasher;
+use crate::db::{Database, LoadOptions};
+use crate::fault::{Failure, guarded};
+use crate::link::{c_compiler, link_with_cache};
+use crate::parallel::par_map;
+use crate::program::load;
+use crate::result_cache::{Question, remember};
+use crate::stages::c::c_program;
+use crate::stages::linked::optimize_all;
+use crate::stages::lowlevel_errors::codegen_failure;
+use crate::timing::Timings;
+use crate::typed::typed_program;
+
+/// How C is compiled.
+#[derive(Clone, Debug, Default)]
+pub struct COptions {
+    /// Optimisation level of the C compiler.
+    pub optimize: u8,
+    /// Optimise all files together when they are linked.
+    pub lto: bool,
+    /// Information for debuggers.
+    pub debug: bool,
+    /// Where the files are left, with a Makefile.
+    pub keep_source: Option<Utf8PathBuf>,
+}
+
+/// What every C compiler is told: integers wrap, nothing is assumed of null pointers, and floats are those
+/// of IEEE 754. Warnings about generated text help nobody.
+const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-fwrapv",
+    "-fno-delete-null-pointer-checks",
+    "-ffp-contract=off",
+    "-fvisibility=hidden",
+    "-fno-pie",
+    "-fno-math-errno",
+    "-w",
+];
+
+/// Kind of the cache entries.
+const OBJECT: &str = "c_object";
+
+impl COptions {
+    /// The options of the C compiler that compiles and that links.
+    fn flags(&self, checked: bool) -> Vec<String> {
+        let mut flags = vec![format!("-O{}", self.optimize)];
+        if self.lto {
+            flags.push("-flto=auto".to_owned());
+        }
+        if self.debug || checked || self.optimize == 0 {
+            flags.push("-g".to_owned());
+        }
+        if checked {
+            // Who called is found by them.
+            flags.push("-fno-omit-frame-pointer".to_owned());
+        }
+        flags
+    }
+}
+
+/// Makes an executable by way of C.
+pub fn build_c(
+    db: &Database,
+    load_options: &LoadOptions,
+    target: &Utf8Path,
+    output: &Utf8Path,
+    options: &COptions,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let program = c_files(db, load_options, target, timings)?;
+    compile_c(db, load_options, &program, output, options, timings)
+}
+
+/// The C files of a program.
+pub fn c_files(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<CProgram, Failure> {
+    guarded(|| files(db, options, target, timings))?
+}
+
+/// Makes an executable of the C files of a program.
+pub fn compile_c(
+    db: &Database,
+    load_options: &LoadOptions,
+    program: &CProgram,
+    output: &Utf8Path,
+    options: &COptions,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let flags = options.flags(load_options.checked);
+    let failed = |e: io::Error| Failure::Usage(format!("{output}: {e}"));
+    if let Some(folder) = &options.keep_source {
+        leave(program, &flags, folder, output)
+            .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
+    }
+    let objects = timings
+        .phase("cc", || compile(db, program, &flags))
+        .map_err(failed)?;
+    let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    let link_flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    timings
+        .phase("link", || {
+            link_with_cache(&db.cache(), &objects, &program.foreign, &link_flags, output)
+        })
+        .map_err(failed)
+}
+
+fn files(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<CProgram, Failure> {
+    let program = load(db, target, options)?;
+    let question = Question {
+        what: "c_program",
+        program,
+        options: &[],
+        extent: true,
+    };
+    // What C libraries do is known to them alone.
+    let keeps = |c: &CProgram| c.foreign.is_empty();
+    remember(db, &question, keeps, || {
+        let (roots, root) = typed_program(db, program, timings)?;
+        optimize_all(db, roots, timings);
+        timings.phase("codegen", || {
+            c_program(db, roots, &root).map_err(|e| codegen_failure(&e))
+        })
+    })
+}
+
+/// Compiles the files, on all threads. What has not changed comes from the cache.
+fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Vec<Vec<u8>>> {
+    let dir = tempfile::Builder::new().prefix("taipan-cc-").tempdir()?;
+    let cache = db.cache();
+    let compiler = c_compiler().filter(|_| cache.is_on());
+    for h in &program.headers {
+        fs::write(dir.path().join(&h.name), &h.text)?;
+    }
+    // The longest one takes longest.
+    let mut order: Vec<usize> = (0..program.sources.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(program.sources[*i].text.len()));
+    let objects = par_map(db, &order, |_, i| {
+        let file = &program.sources[*i];
+        let key = compiler.as_ref().map(|compiler| {
+            let mut key = KeyHasher::new(OBJECT);
+            key.text(compiler)
+                .text(&flags.join(" "))
+                .text(&FLAGS.join(" "));
+            (program.headers.iter().chain([file])).for_each(|f| {
+                key.text(&f.text);
+            });
+            key.finish()
+        });
+        if let Some(object) = key.and_then(|key| cache.get(OBJECT, key)) {
+            return Ok::<_, io::Error>(object);
+        }
+        let object = compile_file(dir.path(), file, flags)?;
+        if let Some(key) = key {
+            cache.put(OBJECT, key, object.clone());
+        }
+        Ok(object)
+    });
+    let mut out = vec![Vec::new(); objects.len()];
+    for (i, object) in order.into_iter().zip(objects) {
+        out[i] = object?;
+    }
+    Ok(out)
+}
+
+fn compile_file(dir: &Path, file: &File, flags: &[String]) -> io::Result<Vec<u8>> {
+    let source = dir.join(&file.name);
+    let object = source.with_extension("o");
+    fs::write(&source, &file.text)?;
+    run_compiler(|c| {
+        c.arg("-c")
+            .args(FLAGS)
+            .args(flags)
+            .arg("-o")
+            .arg(&object)
+            .arg(&source);
+    })?;
+    let bytes = fs::read(&object)?;
+    // The folder holds what is worked on, not all that there is.
+    fs::remove_file(&object)?;
+    Ok(bytes)
+}
+
+/// Leaves the files in a folder, with the runtime and a Makefile that puts them together.
+fn leave(
+    program: &CProgram,
+    flags: &[String],
+    folder: &Utf8Path,
+    output: &Utf8Path,
+) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let kept =
+        |file: &File| fs::read_to_string(folder.join(&file.name)).is_ok_and(|t| t == file.text);
+    for f in program.headers.iter().chain(&program.sources) {
+        // Make looks at times.
+        if !kept(f) {
+            fs::write(folder.join(&f.name), &f.text)?;
+        }
+    }
+    fs::write(folder.join("runtime.o"), runtime_object())?;
+    let (compile, link) = match &program.foreign[..] {
+        [] => (vec![], vec![]),
+        functions => write_sources(functions, folder.as_std_path())?,
+    };
+    let words = |all: Vec<std::ffi::OsString>| {
+        let all = all.into_iter();
+        all.map(|w| w.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let name = output.file_name().unwrap_or("program");
+    let objects: Vec<String> = program
+        .sources
+        .iter()
+        .map(|f| f.name.replace(".c", ".o"))
+        .collect();
+    let makefile = MAKEFILE
+        .replace("@NAME@", name)
+        .replace("@FLAGS@", &FLAGS.join(" "))
+        .replace("@OPTIMIZE@", &flags.join(" "))
+        .replace("@OBJECTS@", &objects.join(" \\\n    "))
+        .replace("@FOREIGN@", &words(compile))
+        .replace("@LINK@", &words(link))
+        .replace("@LIBRARIES@", &LIBRARIES.join(" "));
+    fs::write(folder.join("Makefile"), makefile)
+}
+
+const MAKEFILE: &str =
+    "# Puts together what Taipan translated: `make`, `make CC=clang`, `make OPTIMIZE=-O3`.
+CC = cc
+OPTIMIZE = @OPTIMIZE@
+CFLAGS = @FLAGS@
+OBJECTS = \\
+    @OBJECTS@
+
+@NAME@: $(OBJECTS) runtime.o
+\t$(CC) -no-pie $(OPTIMIZE) -o $@ $(OBJECTS) runtime.o @FOREIGN@ @LINK@ @LIBRARIES@
+
+%.o: %.c taipan.h
+\t$(CC) $(CFLAGS) $(OPTIMIZE) -c -o $@ $<
+
+clean:
+\trm -f @NAME@ $(OBJECTS)
+
+.PHONY: clean
+";
