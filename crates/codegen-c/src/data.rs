@@ -21,7 +21,7 @@ use taipan_lltype::{
 use crate::emit::number_text;
 use crate::members::{Kind, Member, members};
 use crate::names;
-use crate::types::{Bad, Types, comment, declared};
+use crate::types::{Bad, Types, declared};
 
 /// Everything that a piece of prebuilt data refers to.
 #[derive(Default)]
@@ -371,7 +371,7 @@ fn string(bytes: &[u8]) -> String {
 pub(crate) fn said(sym: &StaticSym) -> Option<String> {
     match sym {
         StaticSym::Str(text) if text.len() <= 60 => {
-            Some(comment(&format!("{:?}", String::from_utf8_lossy(text))))
+            Some(format!("{:?}", String::from_utf8_lossy(text)))
         }
         _ => None,
     }

@@ -35,5 +35,5 @@ mod unit;
 
 pub use emit::{CFunction, EmitOptions, emit_callback, emit_function};
 pub use prelude::prelude;
-pub use program::{CProgram, CSource, CodePlaces, File, program_files};
+pub use program::{CProgram, CSource, CodePlaces, Extent, File, program_files};
 pub use unit::{Unit, function_listing};

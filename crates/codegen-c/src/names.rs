@@ -25,6 +25,11 @@ pub fn callback(f: &FuncSym) -> String {
     format!("callback_{}", function(f))
 }
 
+/// What calls a function with arguments from memory.
+pub(crate) fn trampoline(f: &FuncSym) -> String {
+    format!("call_{}", function(f))
+}
+
 /// The declaration of an external function with this type: one of another type has another name.
 pub(crate) fn external(f: &FuncSym) -> String {
     with_hash(f.name(), f)

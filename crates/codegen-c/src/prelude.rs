@@ -33,3 +33,13 @@ pub fn prelude() -> String {
 }
 
 const TEXT: &str = include_str!("taipan.h");
+
+/// The functions of the runtime that `taipan.h` declares.
+pub(crate) fn runtime_functions() -> impl Iterator<Item = &'static str> {
+    let declared = TEXT.lines().filter(|line| line.starts_with("extern "));
+    declared.filter_map(|line| {
+        let before = line.split_once('(')?.0;
+        let name = before.rsplit([' ', '*']).next()?;
+        name.starts_with("rpy_").then_some(name)
+    })
+}

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
-use taipan_codegen::{CodegenError, SymbolRef, program_table, type_info_object};
+use taipan_codegen::{
+    CodegenError, Glue, Reloc, RelocKind, SymbolRef, abi, program_table, type_info_object,
+};
 use taipan_lltype::{FuncSym, LLType, Program, StaticSym};
 
 use crate::data::{self, Data, References};
-use crate::emit::{CFunction, emit_callback};
-use crate::types::Types;
+use crate::emit::{CFunction, emit_callback, emit_trampoline};
+use crate::prelude::runtime_functions;
+use crate::types::{Types, comment};
 use crate::unit::Unit;
 use crate::{names, prelude};
 
@@ -50,6 +53,16 @@ pub struct File {
     pub text: String,
 }
 
+/// What there is of a program.
+#[derive(Clone, Copy)]
+pub enum Extent<'a> {
+    /// An executable that starts with this function.
+    Program(&'a FuncSym),
+    /// What a process needs that calls functions itself: type information and trampolines. Their
+    /// addresses are in `rpy_exports`, and `rpy_bind` takes those of [`CProgram::imports`].
+    Library(&'a [SymbolRef]),
+}
+
 /// A program in C.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CProgram {
@@ -59,6 +72,8 @@ pub struct CProgram {
     pub sources: Vec<File>,
     /// Functions of C libraries that the program brings.
     pub foreign: Vec<FuncSym>,
+    /// Of a library, the variables and functions of the runtime that it is to be given.
+    pub imports: Vec<String>,
 }
 
 /// A function with where its code comes from.
@@ -85,27 +100,28 @@ impl Parts {
     }
 }
 
-/// The files of the program that starts with this function.
+/// The files of a program.
 pub fn program_files(
     program: &dyn Program,
     source: &mut dyn CSource,
-    entry: &FuncSym,
+    extent: Extent<'_>,
 ) -> Result<CProgram, CodegenError> {
     let mut parts = Parts::default();
     let mut types = Types::default();
-    let mut references = References::default();
-    let mut table = program_table(entry, program)?;
-    table.relocs.push(taipan_codegen::Reloc {
-        offset: taipan_codegen::abi::table::PLACES,
-        kind: taipan_codegen::RelocKind::Abs64,
-        target: SymbolRef::Places,
-        addend: 0,
-    });
-    table.relocs.sort_by_key(|r| r.offset);
-    let table = data::words("rpy_program".to_owned(), &table, program, &mut references)?;
-    parts.refer(references);
+    let mut glue = Vec::new();
+    let end = match extent {
+        Extent::Program(entry) => {
+            let (table, references) = program_table_of(entry, program)?;
+            parts.refer(references);
+            let definition = table.definition();
+            format!(
+                "{}extern {};\n{PLACES}\n{definition}{MAIN}",
+                table.shape, table.declaration
+            )
+        }
+        Extent::Library(exports) => export(exports, &mut parts, &mut glue)?,
+    };
     collect(&mut parts, program, source, &mut types)?;
-
     let mut modules: BTreeMap<String, Vec<Placed>> = BTreeMap::new();
     for (f, text) in &parts.done {
         let places = source.places(f);
@@ -122,6 +138,8 @@ pub fn program_files(
             .or_default()
             .push((text, None));
     }
+    let support = modules.entry(SUPPORT.to_owned()).or_default();
+    support.extend(glue.into_iter().map(|text| (text, None)));
     let mut sources = Vec::new();
     for (module, mut functions) in modules {
         // As in the source.
@@ -138,7 +156,15 @@ pub fn program_files(
         .filter(|f| matches!(SymbolRef::function(f), SymbolRef::Foreign(_)))
         .cloned()
         .collect();
-    sources.push(data_file(&parts, &table, program, types)?);
+    sources.push(data_file(&parts, &end, program, types)?);
+    let imports = match extent {
+        Extent::Program(_) => Vec::new(),
+        Extent::Library(_) => {
+            let imports = imports_of(&parts);
+            sources.push(imports_file(&imports));
+            imports
+        }
+    };
     sources.sort_by(|a, b| a.name.cmp(&b.name));
     if let Some(pair) = sources.windows(2).find(|w| w[0].name == w[1].name) {
         return Err(CodegenError::new(&pair[0].name, "two files have this name"));
@@ -150,7 +176,98 @@ pub fn program_files(
         }],
         sources,
         foreign,
+        imports,
     })
+}
+
+/// The table by which the runtime knows a program.
+fn program_table_of(
+    entry: &FuncSym,
+    program: &dyn Program,
+) -> Result<(Data, References), CodegenError> {
+    let mut references = References::default();
+    let mut table = program_table(entry, program)?;
+    table.relocs.push(Reloc {
+        offset: abi::table::PLACES,
+        kind: RelocKind::Abs64,
+        target: SymbolRef::Places,
+        addend: 0,
+    });
+    table.relocs.sort_by_key(|r| r.offset);
+    let table = data::words("rpy_program".to_owned(), &table, program, &mut references)?;
+    Ok((table, references))
+}
+
+/// The table of what a library gives away; with the functions that are made for it.
+fn export(
+    exports: &[SymbolRef],
+    parts: &mut Parts,
+    glue: &mut Vec<Arc<CFunction>>,
+) -> Result<String, CodegenError> {
+    let (mut declarations, mut items) = (String::new(), String::new());
+    for symbol in exports {
+        let name = match symbol {
+            SymbolRef::TypeInfo(ty) => {
+                parts.type_infos.insert(*ty);
+                names::type_info(*ty)
+            }
+            SymbolRef::Glue(Glue::Trampoline(f)) => {
+                let text = Arc::new(emit_trampoline(f)?);
+                parts.functions.extend(text.functions.iter().cloned());
+                parts.externals.extend(text.externals.iter().cloned());
+                let name = text.name.clone();
+                declarations.push_str(&format!("extern void {name}(void);\n"));
+                glue.push(text);
+                name
+            }
+            other => {
+                let message = format!("{other:?} cannot be given away");
+                return Err(CodegenError::new("library", message));
+            }
+        };
+        items.push_str(&format!("    &{name},\n"));
+    }
+    Ok(format!(
+        "{declarations}\n__attribute__((visibility(\"default\")))\n\
+         const void *const rpy_exports[] = {{\n{items}}};\n"
+    ))
+}
+
+/// The variables and functions of the runtime that a library is to be given: the state, and all that it
+/// may call.
+fn imports_of(parts: &Parts) -> Vec<String> {
+    let called = parts.externals.iter().map(|f| f.name());
+    let called = called.filter(|name| name.starts_with("rpy_"));
+    let mut functions: Vec<&str> = called.collect();
+    for f in runtime_functions() {
+        functions.push(f);
+    }
+    functions.sort_unstable();
+    functions.dedup();
+    let all = std::iter::once(abi::STATE).chain(functions.into_iter().filter(|f| *f != abi::STATE));
+    all.map(str::to_owned).collect()
+}
+
+/// The file by which a library gets to the runtime: functions that go on where they are told to.
+fn imports_file(imports: &[String]) -> File {
+    let mut text = format!(
+        "#include \"taipan.h\"\n\nRPyState *rpy_state_at;\nvoid *rpy_imports[{0}];\n\n\
+         __attribute__((visibility(\"default\")))\nvoid rpy_bind(void *const *addresses)\n{{\n    \
+         for (int i = 0; i < {0}; i++)\n        rpy_imports[i] = addresses[i];\n    \
+         rpy_state_at = rpy_imports[0];\n}}\n\n",
+        imports.len()
+    );
+    for (i, name) in imports.iter().enumerate().skip(1) {
+        text.push_str(&format!(
+            "__asm__(\".text\\n.globl {name}\\n.hidden {name}\\n.type {name}, @function\\n{name}: \
+             jmp *rpy_imports+{}(%rip)\");\n",
+            8 * i
+        ));
+    }
+    File {
+        name: "imports.c".to_owned(),
+        text,
+    }
 }
 
 /// Finds everything that the program needs.
@@ -225,10 +342,10 @@ fn spread(module: &str, functions: Vec<Placed>) -> Vec<(String, Vec<Placed>)> {
     out
 }
 
-/// Prebuilt data, type information, the program table, and `main`.
+/// Prebuilt data, type information, and what comes at the end.
 fn data_file(
     parts: &Parts,
-    table: &Data,
+    end: &str,
     program: &dyn Program,
     mut types: Types,
 ) -> Result<File, CodegenError> {
@@ -244,40 +361,34 @@ fn data_file(
         declarations.push_str(&text);
         declarations.push('\n');
     }
-    let (mut shapes, mut externs, mut definitions) = Default::default();
-    let mut add = |said: &Option<String>, data: &Data| {
-        let (shapes, externs, definitions): (&mut String, &mut String, &mut String) =
-            (&mut shapes, &mut externs, &mut definitions);
+    let (mut shapes, mut externs) = (String::new(), String::new());
+    let mut definitions = String::new();
+    for (said, data) in parts.data.values() {
         shapes.push_str(&data.shape);
         externs.push_str(&format!("extern {};\n", data.declaration));
         if let Some(said) = said {
-            definitions.push_str(&format!("/* {said} */\n"));
+            definitions.push_str(&format!("/* {} */\n", comment(said)));
         }
         definitions.push_str(&data.definition());
-    };
-    for (said, data) in parts.data.values() {
-        add(said, data);
     }
-    add(&None, table);
     let mut text = "#include \"taipan.h\"\n\n".to_owned();
     text.push_str(&types.definitions(program)?);
     for part in [&declarations, &shapes, &externs] {
         text.push('\n');
         text.push_str(part);
     }
-    text.push_str("\nextern const Unsigned rpy_places[2];\n\n");
+    text.push('\n');
     text.push_str(&definitions);
-    text.push_str(MAIN);
+    text.push_str(end);
     Ok(File {
         name: "data.c".to_owned(),
         text,
     })
 }
 
-const MAIN: &str = "
-/* No addresses of code are known. */
-const Unsigned rpy_places[2];
+const PLACES: &str = "\n/* No addresses of code are known. */\nconst Unsigned rpy_places[2];\n";
 
+const MAIN: &str = "
 int main(int argc, char **argv)
 {
     return rpy_main(argc, argv, &rpy_program);

@@ -89,7 +89,13 @@ typedef struct {
 } RPyState;
 @OFFSETS@
 
+#ifdef RPY_LIBRARY
+/* The runtime is that of the process that loads the library. */
+extern RPyState *rpy_state_at;
+#define rpy_state (*rpy_state_at)
+#else
 extern RPyState rpy_state;
+#endif
 
 /* Functions of the runtime and of the C library. */
 extern void *rpy_gc_malloc_fixed(const void *info);

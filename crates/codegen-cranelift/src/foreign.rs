@@ -1,7 +1,7 @@
 //! C libraries that a program brings: compiled by the C compiler, which is `$CC`, or
 //! `cc`.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString, c_int, c_void};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
@@ -165,12 +165,21 @@ pub fn load_library(library: &[u8]) -> Result<(), CodegenError> {
 
 /// Makes the functions of a shared object known in this process.
 pub(crate) fn open(file: &Path) -> Result<(), CodegenError> {
+    open_with(file, libc::RTLD_NOW | libc::RTLD_GLOBAL).map(|_| ())
+}
+
+/// Opens a shared object whose functions are known to who has its handle alone.
+pub(crate) fn open_own(file: &Path) -> Result<*mut c_void, CodegenError> {
+    open_with(file, libc::RTLD_NOW | libc::RTLD_LOCAL)
+}
+
+fn open_with(file: &Path, flags: c_int) -> Result<*mut c_void, CodegenError> {
     let name = CString::new(file.as_os_str().as_bytes())
         .map_err(|_| CodegenError::new("C library", "a file name with a zero byte"))?;
     // SAFETY: the name ends in a zero byte. What initialises a library is its own affair.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+    let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
     if !handle.is_null() {
-        return Ok(());
+        return Ok(handle);
     }
     // SAFETY: dlopen() has just failed, so there is a message that ends in a zero byte.
     let message = unsafe { std::ffi::CStr::from_ptr(libc::dlerror()) };

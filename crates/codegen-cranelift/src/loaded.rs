@@ -5,8 +5,11 @@
 //! execute                            │ read and write
 //! ```
 
+use std::ffi::{CStr, c_void};
+use std::path::Path;
 use std::ptr;
 
+use rustc_hash::FxHashMap;
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
 use taipan_lltype::FuncSym;
 use taipan_runtime::{crash, threads};
@@ -15,11 +18,25 @@ use crate::foreign;
 use crate::place::{PAGE, Placement, external_address};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
-pub struct LoadedImage {
+pub struct LoadedImage(Loaded);
+
+enum Loaded {
+    Image(Mapped),
+    Library(Library),
+}
+
+/// An image in memory.
+struct Mapped {
     image: Image,
     base: usize,
     size: usize,
     placement: Placement,
+}
+
+/// A shared object that the C compiler made of a program.
+struct Library {
+    handle: *mut c_void,
+    symbols: FxHashMap<SymbolRef, usize>,
 }
 
 impl LoadedImage {
@@ -47,7 +64,7 @@ impl LoadedImage {
         }
         let base = base as usize;
         let placement = place(base);
-        let loaded = LoadedImage {
+        let loaded = Mapped {
             image,
             base,
             size,
@@ -65,7 +82,7 @@ impl LoadedImage {
             libc::mprotect(base as *mut _, code_size, access)
         };
         match result {
-            0 => Ok(loaded),
+            0 => Ok(LoadedImage(Loaded::Image(loaded))),
             _ => Err(CodegenError::new(
                 "image",
                 "memory cannot be made executable",
@@ -73,14 +90,59 @@ impl LoadedImage {
         }
     }
 
-    /// The address of a function or object of the image.
-    pub fn symbol(&self, symbol: &SymbolRef) -> Option<usize> {
-        self.image.place(symbol).map(|p| self.address(p))
+    /// Opens a shared object that consists of the C of a program (`Extent::Library` of
+    /// `codegen-c`): it takes the addresses of these variables and functions of the runtime, and gives those of
+    /// these symbols.
+    pub fn shared(
+        file: &Path,
+        imports: &[String],
+        exports: Vec<SymbolRef>,
+    ) -> Result<LoadedImage, CodegenError> {
+        let addresses = imports.iter().map(|name| external_address(name));
+        let addresses = addresses.collect::<Result<Vec<usize>, _>>()?;
+        let handle = foreign::open_own(file)?;
+        let find = |name: &CStr| {
+            // SAFETY: the library is open.
+            let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
+            match found.is_null() {
+                true => Err(CodegenError::new(
+                    "C library",
+                    format!("{name:?} is missing"),
+                )),
+                false => Ok(found),
+            }
+        };
+        let bind = find(c"rpy_bind")?;
+        let table = find(c"rpy_exports")?.cast::<usize>();
+        // SAFETY: they are what the emitter of C says.
+        let symbols = unsafe {
+            let bind: extern "C" fn(*const usize) = std::mem::transmute(bind);
+            bind(addresses.as_ptr());
+            let address = |(i, symbol)| (symbol, *table.add(i));
+            exports.into_iter().enumerate().map(address).collect()
+        };
+        Ok(LoadedImage(Loaded::Library(Library { handle, symbols })))
     }
 
-    /// The functions that have graphs, with their addresses, in no order.
+    /// The address of a function or object of the image.
+    pub fn symbol(&self, symbol: &SymbolRef) -> Option<usize> {
+        match &self.0 {
+            Loaded::Image(mapped) => mapped.image.place(symbol).map(|p| mapped.address(p)),
+            Loaded::Library(library) => library.symbols.get(symbol).copied(),
+        }
+    }
+
+    /// The functions that have graphs, with their addresses, in no order; none where that is not
+    /// known.
     pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, usize)> {
-        (self.image.functions()).map(|(f, p)| (f, self.address(p)))
+        let mapped = match &self.0 {
+            Loaded::Image(mapped) => Some(mapped),
+            Loaded::Library(_) => None,
+        };
+        mapped.into_iter().flat_map(|mapped| {
+            let functions = mapped.image.functions();
+            functions.map(|(f, p)| (f, mapped.address(p)))
+        })
     }
 
     /// From now on faults of this process are shown as those of the image's program.
@@ -90,13 +152,25 @@ impl LoadedImage {
         crash::install();
     }
 
-    /// Where its code starts.
+    /// Where its code starts; 0 where that is not known.
     pub fn start(&self) -> usize {
-        self.base
+        match &self.0 {
+            Loaded::Image(mapped) => mapped.base,
+            Loaded::Library(_) => 0,
+        }
     }
 
-    /// The address of a place of the image.
+    /// The address of a place of the image, which is none of a library.
     pub(crate) fn address(&self, place: Place) -> usize {
+        match &self.0 {
+            Loaded::Image(mapped) => mapped.address(place),
+            Loaded::Library(_) => 0,
+        }
+    }
+}
+
+impl Mapped {
+    fn address(&self, place: Place) -> usize {
         self.placement.address(place)
     }
 }
@@ -107,7 +181,15 @@ impl Drop for LoadedImage {
             // They return to the code when the C functions that they wait in do.
             return;
         }
-        // SAFETY: the mapping is this value's own.
-        unsafe { libc::munmap(self.base as *mut _, self.size) };
+        match &self.0 {
+            // SAFETY: the mapping is this value's own.
+            Loaded::Image(mapped) => unsafe {
+                libc::munmap(mapped.base as *mut _, mapped.size);
+            },
+            // SAFETY: nobody refers to it any more.
+            Loaded::Library(library) => unsafe {
+                libc::dlclose(library.handle);
+            },
+        }
     }
 }

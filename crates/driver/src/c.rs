@@ -4,8 +4,12 @@ use std::path::Path;
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_codegen_c::{CProgram, File};
-use taipan_codegen_cranelift::{LIBRARIES, run_compiler, runtime_object, write_sources};
+use taipan_annotator::Roots;
+use taipan_codegen_c::{CProgram, Extent, File};
+use taipan_codegen_cranelift::{
+    LIBRARIES, LoadedImage, call_roots, run_compiler, runtime_object, write_sources,
+};
+use taipan_lltype::FuncSym;
 
 use crate::KeyHasher;
 use crate::db::{Database, LoadOptions};
@@ -17,6 +21,7 @@ use crate::result_cache::{Question, remember};
 use crate::stages::c::c_program;
 use crate::stages::linked::optimize_all;
 use crate::stages::lowlevel_errors::codegen_failure;
+use crate::stages::{GraphStage, StageProgram};
 use crate::timing::Timings;
 use crate::typed::typed_program;
 
@@ -80,6 +85,54 @@ pub fn build_c(
     compile_c(db, load_options, &program, output, options, timings)
 }
 
+/// What calls a function, by way of C, in this process.
+pub(crate) fn load_c(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    checked: bool,
+    timings: &mut Timings,
+) -> Result<LoadedImage, Failure> {
+    optimize_all(db, roots, timings);
+    let exports = call_roots(&StageProgram::new(db, roots, GraphStage::Gc), root);
+    let program = timings.phase("codegen", || {
+        c_program(db, roots, Extent::Library(&exports)).map_err(|e| codegen_failure(&e))
+    })?;
+    let mut flags = COptions {
+        optimize: 1,
+        ..COptions::default()
+    }
+    .flags(checked);
+    flags.extend(LIBRARY.map(str::to_owned));
+    let failed = |e: io::Error| Failure::Usage(format!("{}: {e}", root.name()));
+    timings
+        .phase("cc", || {
+            let dir = tempfile::Builder::new().prefix("taipan-c-").tempdir()?;
+            let mut files = Vec::new();
+            for (i, object) in compile(db, &program, &flags)?.iter().enumerate() {
+                let file = dir.path().join(format!("{i}.o"));
+                fs::write(&file, object)?;
+                files.push(file);
+            }
+            let (sources, link) = match &program.foreign[..] {
+                [] => (vec![], vec![]),
+                functions => write_sources(functions, dir.path())?,
+            };
+            let library = dir.path().join("library.so");
+            run_compiler(|c| {
+                c.args(["-shared", "-fPIC", "-O1", "-Wl,-Bsymbolic", "-o"])
+                    .arg(&library);
+                c.args(files).args(sources).args(link).arg("-lm");
+            })?;
+            let library = LoadedImage::shared(&library, &program.imports, exports);
+            library.map_err(|e| io::Error::other(e.to_string()))
+        })
+        .map_err(failed)
+}
+
+/// What files of libraries are compiled with besides: later options count.
+const LIBRARY: [&str; 3] = ["-fPIC", "-DRPY_LIBRARY", "-fno-semantic-interposition"];
+
 /// The C files of a program.
 pub fn c_files(
     db: &Database,
@@ -136,7 +189,7 @@ fn files(
         let (roots, root) = typed_program(db, program, timings)?;
         optimize_all(db, roots, timings);
         timings.phase("codegen", || {
-            c_program(db, roots, &root).map_err(|e| codegen_failure(&e))
+            c_program(db, roots, Extent::Program(&root)).map_err(|e| codegen_failure(&e))
         })
     })
 }

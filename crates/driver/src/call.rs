@@ -10,6 +10,7 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLGraph};
 
 use crate::build::native_image;
+use crate::c::load_c;
 use crate::db::{Database, LoadOptions};
 use crate::engine::{Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
@@ -84,6 +85,17 @@ pub fn call(
                     interpret((db, roots), i, &root, &request.args)
                 })
             }),
+            Engine::C if request.jit.is_some() => Err(Failure::Usage(
+                "a just-in-time compiler makes its code by Cranelift, not by way of C".to_owned(),
+            )),
+            Engine::C => {
+                let checked = program.checked(db);
+                let image = load_c(db, roots, &root, checked, timings)?;
+                timings.phase("execute", || {
+                    call_native(db, roots, &root, &image, &request.args)
+                        .map_err(|e| codegen_failure(&e))?
+                })
+            }
             Engine::Native => {
                 if let Some(jit) = &request.jit {
                     let program = jit_image(db, roots, &root, ImageUse::Call, timings)?;

@@ -23,6 +23,8 @@ pub enum Engine {
     LLInterp,
     /// Machine code in memory.
     Native,
+    /// Machine code in memory that the C compiler made.
+    C,
 }
 
 pub(crate) fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String {

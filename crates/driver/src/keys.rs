@@ -111,6 +111,7 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "optimized_mentions"
             | "exceptions"
             | "gc"
+            | "c_code"
             | "function_effects"
             | "jit_effects"
             | "jit_graph"

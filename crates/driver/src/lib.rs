@@ -93,7 +93,7 @@ pub use native_jit::{JitOptions, JitReport};
 pub use observer::{Observer, Steps};
 pub use parallel::{piece_size, set_threads};
 pub use program::{entry_roots, has_errors, load};
-pub use run::{RunRequest, run, run_c};
+pub use run::{RunRequest, run};
 pub use saved::{SavedState, wake, woken};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};

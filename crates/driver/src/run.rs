@@ -47,6 +47,7 @@ pub fn run(
     timings: &mut Timings,
 ) -> Result<i32, Failure> {
     match request.engine {
+        Engine::C => run_c(db, options, request, timings),
         Engine::LLInterp => guarded(|| {
             let program = load(db, &request.target, options)?;
             let (roots, root) = typed_program(db, program, timings)?;
@@ -87,7 +88,7 @@ pub fn run(
 
 /// Builds a program by way of C and runs it, as a process of its own; returns its exit code, or 128
 /// and the number of the signal that ended it.
-pub fn run_c(
+fn run_c(
     db: &Database,
     options: &LoadOptions,
     request: &RunRequest,

@@ -882,3 +882,33 @@ def entry_point(argv):
     let fresh = object(&compiled(&[("/main.py", BEFORE)]));
     assert!(object(&bench) == fresh && fresh.is_ok());
 }
+
+/// By way of C, an edit emits the functions that it touches, and changes the file of their module.
+#[test]
+fn an_edit_changes_one_c_file() {
+    let mut bench = recorded(&[("/main.py", MAIN), ("/lib.py", LIB)]);
+    let files = |bench: &Workbench| {
+        let timings = &mut taipan_driver::Timings::default();
+        let load = &bench.options;
+        let program = taipan_driver::parts::c_files(&bench.db, load, "/main.py".into(), timings);
+        program.expect("it compiles").sources
+    };
+    let before = files(&bench);
+    bench.db.take_log();
+    bench.edit("/lib.py", &LIB.replace("s.w * s.h", "s.w * s.h - 1"));
+    let after = files(&bench);
+    let changed: Vec<&str> = (before.iter().zip(&after))
+        .filter(|(a, b)| a != b)
+        .map(|(_, b)| &*b.name)
+        .collect();
+    expect![[r#"
+        ["main.c"]
+        c_code main.entry_point
+        gc main.entry_point
+    "#]]
+    .assert_eq(&format!("{changed:?}\n{}", bench.ran(&["gc", "c_code"])));
+    // What comes before it is the same; lines are not a part of the function.
+    bench.edit("/main.py", &format!("# moved\n{MAIN}"));
+    files(&bench);
+    expect![[""]].assert_eq(&bench.ran(&["c_code"]));
+}

@@ -159,20 +159,17 @@ pub(crate) enum Engine {
     Llinterp,
     /// Machine code in memory.
     Native,
-    /// By way of C.
-    #[value(hide = true)]
+    /// Machine code by way of C.
     C,
 }
 
-/// Which engine executes a whole program.
+/// Which engine executes timeshifted code.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunEngine {
+pub(crate) enum TimeshiftEngine {
     /// The interpreter of low-level graphs.
     Llinterp,
     /// Machine code in memory.
     Native,
-    /// An executable by way of C.
-    C,
 }
 
 /// Which engine executes tests.
@@ -325,7 +322,7 @@ pub(crate) struct RunArgs {
     pub(crate) code: CodeOptions,
     /// Which engine executes; native by default.
     #[arg(long, value_enum)]
-    pub(crate) engine: Option<RunEngine>,
+    pub(crate) engine: Option<Engine>,
     /// Do not say what the compiler is at.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -457,7 +454,7 @@ pub(crate) struct TimeshiftArgs {
     pub(crate) optimize: bool,
     /// Which engine executes residual code and its surroundings.
     #[arg(long, value_enum, default_value = "llinterp")]
-    pub(crate) engine: Engine,
+    pub(crate) engine: TimeshiftEngine,
     /// Print one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -27,7 +27,10 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         }
         Err(code) => return code,
     };
-    context.load.checked = args.checks.lldebug.unwrap_or(args.engine == Engine::Native);
+    context.load.checked = args
+        .checks
+        .lldebug
+        .unwrap_or(args.engine != Engine::Llinterp);
     context.db.generate_jit(args.jit);
     if !args.json {
         progress::begin(context.db.log());
@@ -66,15 +69,12 @@ impl Answers {
     }
 }
 
-/// The engine of that name, if there is one.
-pub(crate) fn engine(engine: Engine) -> Result<taipan_driver::Engine, Failure> {
+/// The engine of that name.
+pub(crate) fn engine(engine: Engine) -> taipan_driver::Engine {
     match engine {
-        Engine::Llinterp => Ok(taipan_driver::Engine::LLInterp),
-        Engine::Native => Ok(taipan_driver::Engine::Native),
-        Engine::C => Err(Failure::Usage(
-            "the C engine runs whole programs (`taipan run --engine c`): functions are called natively or in llinterp"
-                .to_owned(),
-        )),
+        Engine::Llinterp => taipan_driver::Engine::LLInterp,
+        Engine::Native => taipan_driver::Engine::Native,
+        Engine::C => taipan_driver::Engine::C,
     }
 }
 
@@ -95,7 +95,7 @@ fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
                 file: file.to_owned(),
                 func: func.to_owned(),
                 args: args.args.iter().map(|a| parse_literal(a)).collect(),
-                engine: engine(args.engine)?,
+                engine: engine(args.engine),
                 jit: args.jit_args.options(args.jit),
             })
         });

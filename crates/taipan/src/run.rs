@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
 use taipan_driver::{Built, COptions, Failure, RunRequest, build_with_jit, extent, load};
 
-use crate::args::{Backend, BuildArgs, CodeOptions, RunArgs, RunEngine, nothing_to_compile};
+use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
 use crate::output::{Context, color, listing, tell};
 use crate::progress;
@@ -17,17 +17,15 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         Err(code) => return code,
     };
     let configured = context.config.engine.as_deref().map(|e| match e {
-        "llinterp" => RunEngine::Llinterp,
-        "c" => RunEngine::C,
-        _ => RunEngine::Native,
+        "llinterp" => Engine::Llinterp,
+        "c" => Engine::C,
+        _ => Engine::Native,
     });
-    let (engine, through_c) = match args.engine.or(configured).unwrap_or(RunEngine::Native) {
-        RunEngine::Llinterp => (taipan_driver::Engine::LLInterp, false),
-        RunEngine::Native => (
-            taipan_driver::Engine::Native,
-            args.code.backend == Backend::C,
-        ),
-        RunEngine::C => (taipan_driver::Engine::Native, true),
+    let engine = match args.engine.or(configured).unwrap_or(Engine::Native) {
+        Engine::Llinterp => taipan_driver::Engine::LLInterp,
+        Engine::Native if args.code.backend == Backend::C => taipan_driver::Engine::C,
+        Engine::Native => taipan_driver::Engine::Native,
+        Engine::C => taipan_driver::Engine::C,
     };
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
@@ -48,10 +46,9 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         jit: args.jit.options(args.code.jit),
     };
     let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
-    let outcome = match through_c {
-        true if args.code.jit => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
-        true => taipan_driver::run_c(db, load, &request, timings),
-        false => taipan_driver::run(db, load, &request, timings),
+    let outcome = match engine {
+        taipan_driver::Engine::C if args.code.jit => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
+        _ => taipan_driver::run(db, load, &request, timings),
     };
     args.jit.tell(args.target.as_str(), request.jit.as_ref());
     let code = match outcome {

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use taipan_driver::{
-    Failure, JitPolicy, Splits, TimeshiftOutcome, TimeshiftRequest, parse_literal, python_text,
-    timeshift as specialize,
+    Engine, Failure, JitPolicy, Splits, TimeshiftOutcome, TimeshiftRequest, parse_literal,
+    python_text, timeshift as specialize,
 };
 
-use crate::args::TimeshiftArgs;
-use crate::call::{engine, split_function};
+use crate::args::{TimeshiftArgs, TimeshiftEngine};
+use crate::call::split_function;
 use crate::output::{Context, put, tell};
 use crate::progress;
 
@@ -43,7 +43,10 @@ fn request(args: &TimeshiftArgs) -> Result<TimeshiftRequest, Failure> {
         is_static: args.is_static.clone(),
         portal: args.portal.clone(),
         policy: policy(&args.policy)?,
-        engine: engine(args.engine)?,
+        engine: match args.engine {
+            TimeshiftEngine::Llinterp => Engine::LLInterp,
+            TimeshiftEngine::Native => Engine::Native,
+        },
         inline: args.inline,
         optimize: args.optimize,
         splits: match &*args.policy {

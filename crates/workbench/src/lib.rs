@@ -150,3 +150,12 @@ impl Workbench {
         lines.concat()
     }
 }
+
+/// The engines that functions are called on. By way of C each call takes most of a second, so that is
+/// done where it is asked for (`TAIPAN_TEST_C=1`).
+pub fn engines() -> impl Iterator<Item = Engine> {
+    let by_way_of_c = std::env::var_os("TAIPAN_TEST_C").map(|_| Engine::C);
+    [Engine::LLInterp, Engine::Native]
+        .into_iter()
+        .chain(by_way_of_c)
+}

@@ -109,6 +109,47 @@ pub fn emit_callback(f: &FuncSym) -> Result<CFunction, CodegenError> {
     })
 }
 
+/// The function that calls another one with arguments from memory: it takes the address of an array
+/// of 16-byte slots, one per argument that is not Void, and that of a slot for the result.
+pub(crate) fn emit_trampoline(f: &FuncSym) -> Result<CFunction, CodegenError> {
+    let mut types = Types::default();
+    let name = names::trampoline(f);
+    let external = matches!(f.kind(), FuncKind::External { .. });
+    let callee = match external {
+        true => names::external(f),
+        false => names::function(f),
+    };
+    let text = (|| {
+        let mut arguments = Vec::new();
+        for (i, ty) in f.ty().args.iter().filter(|t| !t.is_void()).enumerate() {
+            let ty = types.value(*ty)?;
+            arguments.push(format!("*({ty} *)(arguments + {})", 16 * i));
+        }
+        let call = format!("{callee}({})", arguments.join(", "));
+        let call = match f.ty().result.is_void() {
+            true => call,
+            false => format!("*({} *)result = {call}", types.value(f.ty().result)?),
+        };
+        Ok(format!(
+            "void {name}(const char *arguments, void *result)\n{{\n    {call};\n}}\n"
+        ))
+    })()
+    .map_err(|m: Bad| CodegenError::new(f.name(), m))?;
+    let (functions, externals) = match external {
+        true => (vec![], vec![f.clone()]),
+        false => (vec![f.clone()], vec![]),
+    };
+    Ok(CFunction {
+        name,
+        text,
+        functions,
+        externals,
+        mentioned: types.mentioned.into_iter().collect(),
+        complete: types.complete.into_iter().collect(),
+        ..CFunction::default()
+    })
+}
+
 struct Emitter<'a> {
     program: &'a dyn Program,
     graph: &'a LLGraph,

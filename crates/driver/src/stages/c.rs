@@ -7,7 +7,7 @@ use taipan_annotator::Roots;
 use taipan_base::{File, noted};
 use taipan_codegen::CodegenError;
 use taipan_codegen_c::{
-    CFunction, CProgram, CSource, CodePlaces, EmitOptions, emit_function, program_files,
+    CFunction, CProgram, CSource, CodePlaces, EmitOptions, Extent, emit_function, program_files,
 };
 use taipan_lltype::FuncSym;
 
@@ -43,10 +43,10 @@ noted! {
 pub(crate) fn c_program(
     db: &Database,
     roots: Roots,
-    entry: &FuncSym,
+    extent: Extent<'_>,
 ) -> Result<CProgram, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    program_files(&program, &mut Source::new(db, roots), entry)
+    program_files(&program, &mut Source::new(db, roots), extent)
 }
 
 /// Where the code of a function comes from.

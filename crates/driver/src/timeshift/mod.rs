@@ -93,6 +93,9 @@ pub fn timeshift(
             Engine::LLInterp => {
                 timings.phase("execute", || execute(&hinted, &generator, &root, request))
             }
+            Engine::C => Err(Failure::Usage(
+                "timeshifted code is made by Cranelift, not by way of C".to_owned(),
+            )),
             Engine::Native => native(db, &hinted, &generator, &root, request, timings),
         }
     })?

@@ -30,7 +30,7 @@ pub(crate) fn check_files(files: &[(&str, &str)], calls: &str) {
             .split_once(") ")
             .expect("a call and what comes out of it");
         let (name, args) = head.split_once('(').expect("arguments in parentheses");
-        for engine in [Engine::LLInterp, Engine::Native] {
+        for engine in taipan_workbench::engines() {
             let got = outcome(&bench, name, args, engine);
             if got != want {
                 wrong.push(format!("{head}) on {engine:?}: {got}, not {want}"));

@@ -239,7 +239,7 @@ fn request(case: &Value, args: &CallArgs) -> Result<CallRequest, Failure> {
                 other => parse_literal(&taipan_driver::python_text(other)),
             })
             .collect(),
-        engine: engine(args.engine)?,
+        engine: engine(args.engine),
         jit: args.jit_args.options(args.jit),
     })
 }

@@ -9,7 +9,7 @@ use taipan_watch::{
 };
 
 use super::{Shown, Task};
-use crate::args::{Backend, RunEngine, WatchRunArgs};
+use crate::args::{Backend, Engine, WatchRunArgs};
 use crate::output::{Context, color, failure_text};
 use crate::run::supported;
 
@@ -36,7 +36,7 @@ impl Run {
                 "watched programs tell what was compiled in the file that TAIPAN_JITLOG names";
             return Err(Failure::Usage(text.to_owned()));
         }
-        if !matches!(args.run.engine, None | Some(RunEngine::Native))
+        if !matches!(args.run.engine, None | Some(Engine::Native))
             || args.run.code.backend != Backend::Cranelift
         {
             let text =
