@@ -21,7 +21,7 @@ use crate::place::{PAGE, Placement, external_address};
 pub struct LoadedImage(Loaded);
 
 enum Loaded {
-    Image(Mapped),
+    Image(Box<Mapped>),
     Library(Library),
 }
 
@@ -82,7 +82,7 @@ impl LoadedImage {
             libc::mprotect(base as *mut _, code_size, access)
         };
         match result {
-            0 => Ok(LoadedImage(Loaded::Image(loaded))),
+            0 => Ok(LoadedImage(Loaded::Image(Box::new(loaded)))),
             _ => Err(CodegenError::new(
                 "image",
                 "memory cannot be made executable",
@@ -136,7 +136,7 @@ impl LoadedImage {
     /// known.
     pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, usize)> {
         let mapped = match &self.0 {
-            Loaded::Image(mapped) => Some(mapped),
+            Loaded::Image(mapped) => Some(&**mapped),
             Loaded::Library(_) => None,
         };
         mapped.into_iter().flat_map(|mapped| {
