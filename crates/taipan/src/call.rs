@@ -90,14 +90,14 @@ pub(crate) fn split_function(text: &str) -> Result<(&Utf8Path, &str), Failure> {
 
 fn single(args: &CallArgs, context: &mut Context, mut answers: Answers) -> i32 {
     let request =
-        split_function(args.function.as_deref().unwrap_or_default()).and_then(|(file, func)| {
-            Ok(CallRequest {
+        split_function(args.function.as_deref().unwrap_or_default()).map(|(file, func)| {
+            CallRequest {
                 file: file.to_owned(),
                 func: func.to_owned(),
                 args: args.args.iter().map(|a| parse_literal(a)).collect(),
                 engine: engine(args.engine),
                 jit: args.jit_args.options(args.jit),
-            })
+            }
         });
     let outcome = request.and_then(|r| {
         let outcome = call_function(&context.db, &context.load, &r, &mut context.timings);
