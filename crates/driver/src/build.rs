@@ -77,7 +77,6 @@ pub fn build(
     options: &LoadOptions,
     target: &Utf8Path,
     output: &Utf8Path,
-    _optimize: u8,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     let image = guarded(|| build_image(db, options, target, timings))??;

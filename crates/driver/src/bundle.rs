@@ -68,12 +68,11 @@ pub fn build_with_jit(
     options: &LoadOptions,
     target: &Utf8Path,
     output: &Utf8Path,
-    optimize: u8,
     timings: &mut Timings,
 ) -> Result<Built, Failure> {
     let Some(Bundled { payload, warnings }) = bundle(db, options, target, ImageUse::Run, timings)?
     else {
-        crate::build(db, options, target, output, optimize, timings)?;
+        crate::build(db, options, target, output, timings)?;
         return Ok(Built::WithoutDrivers);
     };
     timings.phase("link", || write_bundle(&payload, output))?;

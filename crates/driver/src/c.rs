@@ -38,11 +38,13 @@ pub struct COptions {
     pub keep_source: Option<Utf8PathBuf>,
 }
 
-/// What every C compiler is told: integers wrap, nothing is assumed of null pointers, and floats are those
-/// of IEEE 754. Warnings about generated text help nobody.
+/// What every C compiler is told: integers wrap, nothing is assumed of null pointers nor of what
+/// pointers of different types point to (which makes no program faster, see docs/benchmarks.md), and floats are
+/// those of IEEE 754. Warnings about generated text help nobody.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-fwrapv",
+    "-fno-strict-aliasing",
     "-fno-delete-null-pointer-checks",
     "-ffp-contract=off",
     "-fvisibility=hidden",

@@ -201,13 +201,13 @@ pub(crate) enum Backend {
 /// scripts may already give it, `--help` does not offer it.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
-    /// The back end.
-    #[arg(long, value_enum, default_value = "cranelift")]
-    pub(crate) backend: Backend,
-    /// Optimisation level, 0 to 3.
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, hide = true,
-          value_parser = clap::value_parser!(u8).range(0..=3))]
-    pub(crate) optimize: u8,
+    /// The back end: `cranelift`, but `c` from -O2 on for executables without a just-in-time compiler.
+    #[arg(long, value_enum)]
+    pub(crate) backend: Option<Backend>,
+    /// Optimisation level: 0 is code with checks, 1 the default, 2 goes by way of C, 3 optimises all C
+    /// files together.
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub(crate) optimize: Option<u8>,
     /// The garbage collector.
     #[arg(long, value_name = "NAME", default_value = "generational", hide = true)]
     pub(crate) gc: String,
@@ -222,16 +222,24 @@ pub(crate) struct CodeOptions {
 #[derive(Clone, Args)]
 pub(crate) struct Checks {
     /// Check indices, raw memory that was freed and the like, and say where (`=false`: do not).
-    /// By default tests, called functions and what `run -O0` runs are checked.
+    /// By default tests, called functions and what -O0 makes are checked.
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true,
           default_missing_value = "true")]
     pub(crate) lldebug: Option<bool>,
 }
 
 impl CodeOptions {
-    /// Whether code that is run at once has checks.
+    /// Whether code has checks.
     pub(crate) fn checked(&self) -> bool {
-        self.checks.lldebug.unwrap_or(self.optimize == 0)
+        self.checks.lldebug.unwrap_or(self.optimize == Some(0))
+    }
+
+    /// The back end that makes executables.
+    pub(crate) fn backend_of_executables(&self) -> Backend {
+        self.backend.unwrap_or(match self.optimize {
+            Some(2 | 3) if !self.jit => Backend::C,
+            _ => Backend::Cranelift,
+        })
     }
 }
 

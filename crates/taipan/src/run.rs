@@ -23,7 +23,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     });
     let engine = match args.engine.or(configured).unwrap_or(Engine::Native) {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
-        Engine::Native if args.code.backend == Backend::C => taipan_driver::Engine::C,
+        Engine::Native if args.code.backend == Some(Backend::C) => taipan_driver::Engine::C,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => taipan_driver::Engine::C,
     };
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             .chain(args.args.iter().cloned())
             .collect(),
         engine,
-        optimize: args.code.optimize,
+        optimize: args.code.optimize.unwrap_or(2),
         jit: args.jit.options(args.code.jit),
     };
     let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
@@ -69,9 +69,10 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     if !args.quiet {
         progress::begin(context.db.log());
     }
-    context.load.checked = args.code.checks.lldebug == Some(true);
+    context.load.checked = args.code.checked();
     context.db.generate_jit(args.code.jit);
-    let (level, jit) = (args.code.optimize.to_string(), args.code.jit.to_string());
+    let level = args.code.optimize.unwrap_or(1).to_string();
+    let jit = args.code.jit.to_string();
     context.go_on("build", &[args.target.as_str(), &level, &jit]);
     let output = output_of(args);
     let outcome = make(context, args, &output);
@@ -117,16 +118,16 @@ fn make(
     output: &Utf8Path,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let (db, load, target) = (&context.db, &context.load, &args.target);
-    let (optimize, timings) = (args.code.optimize, &mut context.timings);
+    let timings = &mut context.timings;
     if let Some(options) = c_options(args) {
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
     }
     if !args.code.jit {
-        taipan_driver::build(db, load, target, output, optimize, timings)?;
+        taipan_driver::build(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
-    match build_with_jit(db, load, target, output, optimize, timings)? {
+    match build_with_jit(db, load, target, output, timings)? {
         Built::WithJit(warnings) => Ok(warnings),
         Built::WithoutDrivers => {
             tell(&nothing_to_compile(args.target.as_str()));
@@ -150,9 +151,9 @@ pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
 
 /// How C is compiled, if that is the way.
 pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
-    (args.code.backend == Backend::C).then(|| COptions {
-        optimize: args.code.optimize,
-        lto: args.c.lto,
+    (args.code.backend_of_executables() == Backend::C).then(|| COptions {
+        optimize: args.code.optimize.unwrap_or(2),
+        lto: args.c.lto || args.code.optimize == Some(3),
         debug: false,
         keep_source: args.c.keep_source.clone(),
     })
@@ -169,9 +170,9 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
 /// Refuses options of a back end that is not asked for.
 pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
     let given = args.c.keep_source.is_some() || args.c.lto;
-    match given && args.code.backend != Backend::C {
+    match given && args.code.backend_of_executables() != Backend::C {
         true => Err(Failure::Usage(
-            "--keep-source and --lto are about C files: give --backend c, too".to_owned(),
+            "--keep-source and --lto are about C files: give --backend c or -O2, too".to_owned(),
         )),
         false => Ok(()),
     }
@@ -182,7 +183,7 @@ const WITHOUT_JIT: &str = "a just-in-time compiler makes its code by Cranelift: 
 
 /// Refuses what is not there yet, rather than ignoring it.
 pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
-    match options.backend {
+    match options.backend.unwrap_or(Backend::Cranelift) {
         Backend::Cranelift => {}
         Backend::C if options.jit => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));

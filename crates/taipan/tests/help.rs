@@ -99,9 +99,12 @@ fn what_is_not_there_yet_is_not_offered() {
         }
         assert!(help.contains("--jit"), "{command}:\n{help}");
         assert!(taipan(&[command, "--jit", "main.py"]).status.success());
-        // All levels make the same code so far, but for the checks of `run -O0`.
-        assert!(!help.contains("-O <"), "{help}");
-        assert!(taipan(&[command, "-O0", "main.py"]).status.success());
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            assert!(
+                taipan(&[command, level, "main.py"]).status.success(),
+                "{level}"
+            );
+        }
     }
     for stage in ["llvm", "python"] {
         let o = taipan(&["emit", stage, "main.py:double"]);
@@ -143,8 +146,8 @@ const USES: &[&str] = &[
     "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --jit -o made interpreter.py",
     "build --cache-dir cache --lldebug --quiet main.py",
-    "build --backend c --keep-source c-files --lto main.py",
-    "run --backend c main.py",
+    "build --backend c -O3 --keep-source c-files --lto main.py",
+    "run --backend c -O1 main.py",
     "run --lldebug --quiet main.py",
     "call --lldebug --engine native main.py:double 3",
     "test --lldebug=false test_main.py",
@@ -190,8 +193,8 @@ const USES: &[&str] = &[
     "watch build --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --target-option=--full --jit -o made interpreter.py",
     "watch build --cache-dir cache --lldebug main.py",
-    "watch build --backend c --keep-source c-files --lto main.py",
-    "watch run --backend cranelift main.py",
+    "watch build --backend c -O2 --keep-source c-files --lto main.py",
+    "watch run --backend cranelift -O1 main.py",
     "watch run --lldebug main.py",
     "watch test --lldebug=false test_main.py",
     "watch test --timings --no-cache --threads 1 --path . \

@@ -19,7 +19,7 @@ impl Build {
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {
-            checked: args.code.checks.lldebug == Some(true),
+            checked: args.code.checked(),
             ..context.load.clone()
         };
         let rebuild = Rebuild::new(target, output, load, jit, c_options(args));
