@@ -17,6 +17,7 @@ use crate::fault::{Failure, guarded};
 use crate::modes::jit_is_on;
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
 use crate::program::load;
+use crate::python::call_python;
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::ImageUse;
 use crate::stages::reach::reachable;
@@ -96,6 +97,7 @@ pub fn call(
                         .map_err(|e| codegen_failure(&e))?
                 })
             }
+            Engine::Python => call_python((db, roots), &root, &request.args, timings),
             Engine::Native => {
                 if let Some(jit) = &request.jit {
                     let program = jit_image(db, roots, &root, ImageUse::Call, timings)?;

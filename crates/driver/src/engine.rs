@@ -25,6 +25,8 @@ pub enum Engine {
     Native,
     /// Machine code in memory that the C compiler made.
     C,
+    /// CPython, on the Python that is made of low-level graphs.
+    Python,
 }
 
 pub(crate) fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String {

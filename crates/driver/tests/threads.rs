@@ -3,11 +3,11 @@
 
 mod support;
 
-use support::check;
+use support::{check, check_without_python};
 
 #[test]
 fn threads_take_turns() {
-    check(
+    check_without_python(
         "
 import gc, os
 from rpython.rlib import rgil, rthread
