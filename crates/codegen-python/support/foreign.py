@@ -35,7 +35,6 @@ def c_function(library, symbol, result, args):
     f.argtypes = [C_TYPES[c if type(c) is str else 'P'] for c in args]
 
     def call(*values):
-        global saved_errno
         given, copies = [], []
         for code, value in zip(args, values):
             if type(code) is tuple:
@@ -45,8 +44,8 @@ def c_function(library, symbol, result, args):
             given.append(value)
         ctypes.set_errno(load(errno_place(), 'i'))
         value = f(*given)
-        saved_errno = ctypes.get_errno()
-        store(errno_place(), 'i', saved_errno)
+        # Programs save it from there themselves.
+        store(errno_place(), 'i', ctypes.get_errno())
         for place, copy in copies:
             memory_write(place, copy.raw[:-1])
         if result == '?':

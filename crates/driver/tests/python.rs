@@ -161,8 +161,6 @@ def f(n):
                     elif catches(error, vtable_exceptions_OverflowError):
                         return -2
                     elif catches(error, vtable_exceptions_Exception):
-                        last_exception_6 = error.etype
-                        last_exc_value_7 = error.evalue
                         raise
                     else:
                         raise
@@ -247,11 +245,11 @@ fn emitted(bench: &Workbench) -> String {
 #[test]
 fn an_edit_makes_the_text_of_what_it_touches() {
     expect![[r#"
-        python_text Id(782)
+        python_text main.twice
     "#]]
     .assert_eq(&edited("/main.py", &MAIN.replace("n + n", "n * 2")));
     expect![[r#"
-        python_text Id(785)
+        python_text helper.half
     "#]]
     .assert_eq(&edited("/helper.py", &HELPER.replace("// 2", "// 3")));
 }
@@ -302,6 +300,6 @@ def entry_point(argv):
         .iter()
         .map(|d| format!("{}: {}", d.code, d.message))
         .collect();
-    expect!["TP0501: no Python can be made: rpy_thread_start() is for machine code: Python runs programs without threads and stacklets of their own"].assert_eq(&texts.join("\n"));
+    expect!["TP0501: no Python can be made: rpy_thread_start() is for machine code: Python has no threads, stacklets and collector of the program's own"].assert_eq(&texts.join("\n"));
     assert!(!out.exists());
 }
