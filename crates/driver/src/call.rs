@@ -12,11 +12,12 @@ use taipan_lltype::{FuncSym, HeapError, LLGraph};
 use crate::build::native_image;
 use crate::c::load_c;
 use crate::db::{Database, LoadOptions};
-use crate::engine::{Engine, residual_text, with_interpreter};
+use crate::engine::{CallOutcome, Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
 use crate::modes::jit_is_on;
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
 use crate::program::load;
+use crate::python::call_python;
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::ImageUse;
 use crate::stages::reach::reachable;
@@ -38,20 +39,6 @@ pub struct CallRequest {
     pub engine: Engine,
     /// Compiles loops of interpreters.
     pub jit: Option<JitOptions>,
-}
-
-/// How a call ended.
-#[derive(Clone, PartialEq, Debug)]
-pub enum CallOutcome {
-    /// With a value, as JSON.
-    Returned(Value),
-    /// With an RPython exception.
-    Raised {
-        /// Name of its class.
-        class: String,
-        /// Functions that it went through, innermost first.
-        traceback: Vec<String>,
-    },
 }
 
 /// Compiles a function for the types of its arguments and calls it.
@@ -96,6 +83,7 @@ pub fn call(
                         .map_err(|e| codegen_failure(&e))?
                 })
             }
+            Engine::Python => call_python((db, roots), &root, &request.args, timings),
             Engine::Native => {
                 if let Some(jit) = &request.jit {
                     let program = jit_image(db, roots, &root, ImageUse::Call, timings)?;

@@ -50,6 +50,8 @@ pub enum Stage {
     Clif,
     /// Machine code.
     Asm,
+    /// Python.
+    Python,
     /// What is green and what is red if the function is a portal.
     Colors,
     /// The timeshifted graphs of such a portal.
@@ -70,6 +72,7 @@ impl Stage {
             Stage::C => "c",
             Stage::Clif => "clif",
             Stage::Asm => "asm",
+            Stage::Python => "python",
             Stage::Colors => "colors",
             Stage::Timeshifted => "timeshifted",
         }
@@ -128,7 +131,7 @@ fn emit_stage(
 ) -> Result<String, Failure> {
     let graphs = !matches!(
         request.stage,
-        Stage::Bytecode | Stage::Clif | Stage::Asm | Stage::Timeshifted
+        Stage::Bytecode | Stage::Clif | Stage::Asm | Stage::Python | Stage::Timeshifted
     );
     if matches!(request.form, EmitForm::Svg | EmitForm::Dot) && !graphs {
         return Err(Failure::Usage(format!(
@@ -438,6 +441,11 @@ fn lowlevel(
             .map(|s| taipan_rtyper::func_sym_of(db, s).map_err(typer_failure))
             .collect::<Result<Vec<FuncSym>, _>>()?,
     };
+    if request.stage == Stage::Python {
+        let functions = func.is_some().then_some(&syms[..]);
+        out.text = crate::python::python_of(db, roots, &root, functions)?;
+        return Ok(());
+    }
     for sym in syms {
         let key = LLFunction::new(db, roots, sym.clone());
         let graph = match request.stage {

@@ -25,6 +25,22 @@ pub enum Engine {
     Native,
     /// Machine code in memory that the C compiler made.
     C,
+    /// CPython, on the Python that is made of low-level graphs.
+    Python,
+}
+
+/// How a call ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CallOutcome {
+    /// With a value, as JSON.
+    Returned(Value),
+    /// With an RPython exception.
+    Raised {
+        /// Name of its class.
+        class: String,
+        /// Functions that it went through, innermost first.
+        traceback: Vec<String>,
+    },
 }
 
 pub(crate) fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String {

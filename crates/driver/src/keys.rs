@@ -123,5 +123,6 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "own_touches"
             | "object_flow_of"
             | "machine_code"
+            | "python_text"
     )
 }

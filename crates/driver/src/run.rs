@@ -17,6 +17,7 @@ use crate::engine::{Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
 use crate::program::load;
+use crate::python::run_python;
 use crate::stages::lowlevel_errors;
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::ImageUse;
@@ -57,6 +58,7 @@ pub fn run(
                 })
             })
         })?,
+        Engine::Python => run_python(db, options, &request.target, &request.argv, timings),
         Engine::Native => {
             let argv: Vec<Vec<u8>> = request
                 .argv

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::check;
+use support::{check, check_without_python};
 
 #[test]
 fn declarations_become_low_level_types() {
@@ -221,7 +221,7 @@ def f(n):
 /// Handles that C code keeps stand for objects that do not move.
 #[test]
 fn objects_that_do_not_move_have_addresses() {
-    check(
+    check_without_python(
         "
 from rpython.rlib import rgc
 from rpython.rlib.objectmodel import instantiate, keepalive_until_here

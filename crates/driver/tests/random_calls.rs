@@ -280,7 +280,7 @@ fn engines_agree_on_what_is_raised() {
         for name in ["f", "raw"] {
             for args in CALLS {
                 let expected = outcome(&bench, name, args, Engine::LLInterp);
-                for engine in [Engine::Native, Engine::C] {
+                for engine in [Engine::Native, Engine::C, Engine::Python] {
                     let found = outcome(&bench, name, args, engine);
                     assert_eq!(expected, found, "{name}{args:?}, {engine:?}, of{}", w.out);
                 }

@@ -3,11 +3,11 @@
 
 mod support;
 
-use support::check;
+use support::check_without_python;
 
 #[test]
 fn stacklets_take_turns() {
-    check(
+    check_without_python(
         "
 from rpython.rlib import rgc, rstacklet
 from rpython.rlib.rstackovf import StackOverflow
@@ -85,7 +85,7 @@ def no_handle():
 
 #[test]
 fn programs_look_around_in_the_heap() {
-    check(
+    check_without_python(
         "
 from rpython.rlib import rgc
 class A(object):

@@ -3,11 +3,11 @@
 
 mod support;
 
-use support::check;
+use support::{check, check_without_python};
 
 #[test]
 fn threads_take_turns() {
-    check(
+    check_without_python(
         "
 import gc, os
 from rpython.rlib import rgil, rthread
@@ -124,7 +124,7 @@ def stacks(n):
 
 #[test]
 fn variables_of_threads() {
-    check(
+    check_without_python(
         "
 import gc, weakref
 from rpython.rlib import rthread
@@ -163,7 +163,7 @@ def f(n):
 
 #[test]
 fn c_code_calls_back() {
-    check(
+    check_without_python(
         r#"
 from rpython.rlib import rgil, rthread
 from rpython.rtyper.lltypesystem import lltype, rffi

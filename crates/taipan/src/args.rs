@@ -161,6 +161,8 @@ pub(crate) enum Engine {
     Native,
     /// Machine code by way of C.
     C,
+    /// CPython, on Python that is made of low-level graphs.
+    Python,
 }
 
 /// Which engine executes timeshifted code.
@@ -195,6 +197,8 @@ pub(crate) enum Backend {
     /// LLVM IR.
     #[value(hide = true)]
     Llvm,
+    /// Python 3, in one file.
+    Python,
 }
 
 /// How code is made. An option is hidden for as long as it has one value that works:
@@ -356,7 +360,7 @@ pub(crate) struct BuildArgs {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) c: COptions,
-    /// The executable; by default the module's name and `-c`.
+    /// The executable; by default the module's name and `-c`, of Python `-python.py`.
     #[arg(short = 'o', value_name = "OUT")]
     pub(crate) output: Option<Utf8PathBuf>,
 }
@@ -501,7 +505,6 @@ pub(crate) enum Stage {
     #[value(hide = true)]
     Llvm,
     /// Python source.
-    #[value(hide = true)]
     Python,
     /// Binding times, with the function as the portal.
     Colors,

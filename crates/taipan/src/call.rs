@@ -75,6 +75,7 @@ pub(crate) fn engine(engine: Engine) -> taipan_driver::Engine {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => taipan_driver::Engine::C,
+        Engine::Python => taipan_driver::Engine::Python,
     }
 }
 

@@ -19,13 +19,24 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     let configured = context.config.engine.as_deref().map(|e| match e {
         "llinterp" => Engine::Llinterp,
         "c" => Engine::C,
+        "python" => Engine::Python,
         _ => Engine::Native,
     });
-    let engine = match args.engine.or(configured).unwrap_or(Engine::Native) {
+    let chosen = match args.code.backend {
+        Some(Backend::Python) => Some(Engine::Python),
+        _ => args.engine.or(configured),
+    };
+    let engine = match chosen.unwrap_or(Engine::Native) {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
         Engine::Native if args.code.backend == Some(Backend::C) => taipan_driver::Engine::C,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => taipan_driver::Engine::C,
+        Engine::Python if args.code.jit => {
+            return context.fail(&Failure::Usage(
+                "Python has no just-in-time compiler: leave out --jit".to_owned(),
+            ));
+        }
+        Engine::Python => taipan_driver::Engine::Python,
     };
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
@@ -123,6 +134,15 @@ fn make(
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
     }
+    if args.code.backend == Some(Backend::Python) {
+        if args.code.jit {
+            return Err(Failure::Usage(
+                "Python has no just-in-time compiler: leave out --jit".to_owned(),
+            ));
+        }
+        taipan_driver::build_python(db, load, target, output, timings)?;
+        return Ok(Vec::new());
+    }
     if !args.code.jit {
         taipan_driver::build(db, load, target, output, timings)?;
         return Ok(Vec::new());
@@ -163,7 +183,10 @@ pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
 pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
     args.output.clone().unwrap_or_else(|| {
         let name = args.target.file_stem().unwrap_or("program");
-        Utf8PathBuf::from(format!("{name}-c"))
+        Utf8PathBuf::from(match args.code.backend {
+            Some(Backend::Python) => format!("{name}-python.py"),
+            _ => format!("{name}-c"),
+        })
     })
 }
 
@@ -181,10 +204,19 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
 const WITHOUT_JIT: &str = "a just-in-time compiler makes its code by Cranelift: programs that have one \
                            are built with it, not by way of C";
 
+/// The same for programs that are watched, which are kept up to date as machine code.
+pub(crate) fn watchable(options: &CodeOptions) -> Result<(), Failure> {
+    if options.backend == Some(Backend::Python) {
+        let text = "watched programs are machine code: leave out --backend";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    supported(options)
+}
+
 /// Refuses what is not there yet, rather than ignoring it.
 pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
     match options.backend.unwrap_or(Backend::Cranelift) {
-        Backend::Cranelift => {}
+        Backend::Cranelift | Backend::Python => {}
         Backend::C if options.jit => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }

@@ -44,6 +44,9 @@ fn check(program: Generated) {
     let args = ["run", "--no-cache", "--engine", "c", target];
     let by_way_of_c = printed(&taipan(&args, folder), &format!("{name}, C"));
     assert_eq!(native, by_way_of_c, "{name}");
+    let args = ["run", "--no-cache", "--engine", "python", target];
+    let python = printed(&taipan(&args, folder), &format!("{name}, Python"));
+    assert_eq!(native, python, "{name}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::fault::{Failure, guarded};
 use crate::function::LLFunction;
 use crate::inspect::Inspected;
 use crate::names::lowlevel_names;
+use crate::python::python_of;
 use crate::show::{Known, Places, add_graph};
 use crate::stages::c::c_code;
 use crate::stages::drivers::{color_of_name, jit_drivers};
@@ -75,6 +76,16 @@ pub fn view(program: &Inspected<'_>, function: &str, stage: Stage) -> Result<Vie
                 let key = LLFunction::new(program.db, program.roots, sym(program, spec)?);
                 let c = c_code(program.db, key).map_err(|e| codegen_failure(&e))?;
                 Ok(text_view(&taipan_codegen_c::function_listing(&c, None)))
+            }
+            Stage::Python => {
+                let sym = sym(program, spec)?;
+                let text = python_of(
+                    program.db,
+                    program.roots,
+                    &sym,
+                    Some(std::slice::from_ref(&sym)),
+                )?;
+                Ok(text_view(&text))
             }
             Stage::Rtyped | Stage::Optimized | Stage::Exceptions | Stage::Gc => {
                 let sym = sym(program, spec)?;

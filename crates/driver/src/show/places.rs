@@ -53,6 +53,11 @@ impl Places {
         }
     }
 
+    /// The file, as comments have it.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The line of an instruction, from 1.
     pub(crate) fn line(&self, at: u32) -> Option<u32> {
         let range = self.instructions.get(at as usize)?;

@@ -20,6 +20,7 @@ pub(crate) mod linked;
 pub(crate) mod lowlevel_errors;
 pub(crate) mod native;
 mod program;
+pub(crate) mod python;
 pub(crate) mod reach;
 pub(crate) mod stage_cache;
 pub(crate) mod whole;

@@ -16,13 +16,31 @@ use taipan_workbench::Workbench;
 /// Calls functions of a source on every engine and compares what comes out:
 /// `f(1, 'a') == 3`, `f() raises ValueError`, one per line.
 #[track_caller]
+#[allow(dead_code, reason = "not every file needs it")]
 pub(crate) fn check(source: &str, calls: &str) {
     check_files(&[("/main.py", source)], calls);
 }
 
 /// The same with functions of `/main.py`, which other files are beside.
 #[track_caller]
+#[allow(dead_code, reason = "not every file needs it")]
 pub(crate) fn check_files(files: &[(&str, &str)], calls: &str) {
+    let engines: Vec<Engine> = taipan_workbench::engines()
+        .chain([Engine::Python])
+        .collect();
+    check_on(files, calls, &engines);
+}
+
+/// The same as [`check`], but for what Python does otherwise (docs/as-python.md).
+#[track_caller]
+#[allow(dead_code, reason = "not every file needs it")]
+pub(crate) fn check_without_python(source: &str, calls: &str) {
+    let engines: Vec<Engine> = taipan_workbench::engines().collect();
+    check_on(&[("/main.py", source)], calls, &engines);
+}
+
+#[track_caller]
+fn check_on(files: &[(&str, &str)], calls: &str, engines: &[Engine]) {
     let bench = Workbench::with(files);
     let mut wrong = Vec::new();
     for line in calls.lines().map(str::trim).filter(|l| !l.is_empty()) {
@@ -30,7 +48,7 @@ pub(crate) fn check_files(files: &[(&str, &str)], calls: &str) {
             .split_once(") ")
             .expect("a call and what comes out of it");
         let (name, args) = head.split_once('(').expect("arguments in parentheses");
-        for engine in taipan_workbench::engines() {
+        for engine in engines.iter().copied() {
             let got = outcome(&bench, name, args, engine);
             if got != want {
                 wrong.push(format!("{head}) on {engine:?}: {got}, not {want}"));

@@ -8,13 +8,13 @@ use taipan_watch::{Answer, Job, Rebuild};
 use super::{Shown, Task};
 use crate::args::BuildArgs;
 use crate::output::{Context, color, failure_text};
-use crate::run::{c_options, output_of, supported, supported_c};
+use crate::run::{c_options, output_of, supported_c, watchable};
 
 pub(super) struct Build(Arc<Rebuild>);
 
 impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
-        supported(&args.code)?;
+        watchable(&args.code)?;
         supported_c(args)?;
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));

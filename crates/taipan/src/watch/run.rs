@@ -11,7 +11,7 @@ use taipan_watch::{
 use super::{Shown, Task};
 use crate::args::{Backend, Engine, WatchRunArgs};
 use crate::output::{Context, color, failure_text};
-use crate::run::supported;
+use crate::run::watchable;
 
 pub(super) struct Run {
     preparation: Arc<Preparation>,
@@ -25,7 +25,7 @@ impl Run {
         context: &Context,
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
-        supported(&args.run.code)?;
+        watchable(&args.run.code)?;
         let jit = args.run.jit.options(args.run.code.jit);
         if args.hot && jit.is_some() {
             let text = "--hot cannot replace what a just-in-time compiler made: leave out one of --hot and --jit";
