@@ -1,7 +1,6 @@
 //! The operation behind `call`.
 
 use camino::Utf8PathBuf;
-use serde_json::Value;
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Diagnostic, ErrorCode};
 use taipan_codegen::CodegenError;

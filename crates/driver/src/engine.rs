@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use taipan_annotator::Roots;
 use taipan_graph::text::print_graph;
 use taipan_jit::llgraph::{DriversJit, WithJit};
