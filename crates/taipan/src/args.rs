@@ -343,12 +343,15 @@ pub(crate) struct BuildArgs {
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
+    /// Make a module for Python 3 of the functions whose types are declared.
+    #[arg(long, conflicts_with = "jit")]
+    pub(crate) extension: bool,
     /// Say nothing unless something is wrong.
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) c: COptions,
-    /// The executable; by default the module's name and `-c`.
+    /// The executable; by default the module's name and `-c`, or `.abi3.so` with `--extension`.
     #[arg(short = 'o', value_name = "OUT")]
     pub(crate) output: Option<Utf8PathBuf>,
 }

@@ -71,8 +71,10 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     }
     context.load.checked = args.code.checks.lldebug == Some(true);
     context.db.generate_jit(args.code.jit);
+    context.load.extension = args.extension;
     let (level, jit) = (args.code.optimize.to_string(), args.code.jit.to_string());
-    context.go_on("build", &[args.target.as_str(), &level, &jit]);
+    let extension = args.extension.to_string();
+    context.go_on("build", &[args.target.as_str(), &level, &jit, &extension]);
     let output = output_of(args);
     let outcome = make(context, args, &output);
     let code = match outcome {
@@ -118,6 +120,10 @@ fn make(
 ) -> Result<Vec<Diagnostic>, Failure> {
     let (db, load, target) = (&context.db, &context.load, &args.target);
     let (optimize, timings) = (args.code.optimize, &mut context.timings);
+    if args.extension {
+        taipan_driver::build_extension(db, load, target, output, timings)?;
+        return Ok(Vec::new());
+    }
     if let Some(options) = c_options(args) {
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
@@ -162,7 +168,8 @@ pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
 pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
     args.output.clone().unwrap_or_else(|| {
         let name = args.target.file_stem().unwrap_or("program");
-        Utf8PathBuf::from(format!("{name}-c"))
+        let end = if args.extension { ".abi3.so" } else { "-c" };
+        Utf8PathBuf::from(format!("{name}{end}"))
     })
 }
 
