@@ -24,7 +24,10 @@ pub(crate) fn position_independent(image: &mut Image) -> Result<Vec<u64>, Codege
         }
         let at = r.offset as usize;
         let unknown = || {
-            CodegenError::new("shared object", "an absolute address that is no operand of mov")
+            CodegenError::new(
+                "shared object",
+                "an absolute address that is no operand of mov",
+            )
         };
         // REX.W, with the high bit of the register, and 0xb8 with its low bits.
         let start = at.checked_sub(2).ok_or_else(unknown)?;

@@ -20,9 +20,9 @@ use crate::abi::{self, LOCATION_SIZE};
 use crate::image::Placed;
 use crate::table::{address, program_table};
 use crate::{
-    CodegenError, CompiledFunction, DataObject, Glue, Image, ImageReloc, LIBRARY_SYMBOL, MAIN_SYMBOL, Place, Reloc,
-    RelocKind, SectionId, Symbol, SymbolRef, Target, mangle_function, mangle_static, static_object,
-    type_info_object,
+    CodegenError, CompiledFunction, DataObject, Glue, Image, ImageReloc, LIBRARY_SYMBOL,
+    MAIN_SYMBOL, Place, Reloc, RelocKind, SectionId, Symbol, SymbolRef, Target, mangle_function,
+    mangle_static, static_object, type_info_object,
 };
 
 /// What a symbol stands for.

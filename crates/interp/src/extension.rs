@@ -151,19 +151,18 @@ pub(crate) struct RawExtension {
 
 /// Looks at a module that has been run.
 pub(crate) fn find(it: &mut Interp, module: Ref) -> Result<RawExtension, Box<Diagnostic>> {
-    let file = it.db.files().get_for(it.db, it.program, it.program.target(it.db));
+    let file = it
+        .db
+        .files()
+        .get_for(it.db, it.program, it.program.target(it.db));
     let comments = type_comments(it.db, file);
     let comments = comments.iter().map(|(name, text)| {
         Value::tuple([Value::str(name), Value::str(text)].into_iter().collect())
     });
     let comments = Value::tuple(comments.collect());
-    let found = it.load("_taipan_extension").and_then(|m| {
-        it.call_method(
-            &Value::Ref(m),
-            "exports",
-            &[Value::Ref(module), comments],
-        )
-    });
+    let found = it
+        .load("_taipan_extension")
+        .and_then(|m| it.call_method(&Value::Ref(m), "exports", &[Value::Ref(module), comments]));
     match found {
         Ok(Value::Tuple(t)) => Ok(RawExtension { values: t.to_vec() }),
         Ok(_) => Ok(RawExtension { values: Vec::new() }),
@@ -203,7 +202,10 @@ impl RawExtension {
                 name: text(name)?,
                 func: id(func)?,
                 args: names.into_iter().zip(types).collect(),
-                defaults: list(defaults).iter().filter_map(|v| constant(it, v)).collect(),
+                defaults: list(defaults)
+                    .iter()
+                    .filter_map(|v| constant(it, v))
+                    .collect(),
                 result: type_of(result)?,
                 releases_gil: matches!(releases, Value::Bool(true)),
                 doc: text(doc),
@@ -280,9 +282,9 @@ fn constant(it: &Interp, v: &Value) -> Option<ExtensionConstant> {
         Value::Float(f) => ExtensionConstant::Float(f.to_bits()),
         Value::Str(s) => ExtensionConstant::Str(s.to_vec()),
         Value::Unicode(u) => ExtensionConstant::Unicode(u.to_vec()),
-        Value::Tuple(t) => ExtensionConstant::Tuple(
-            t.iter().map(|v| constant(it, v)).collect::<Option<_>>()?,
-        ),
+        Value::Tuple(t) => {
+            ExtensionConstant::Tuple(t.iter().map(|v| constant(it, v)).collect::<Option<_>>()?)
+        }
         // An integer of a class of its own.
         Value::Ref(r) => match it.heap.kind(*r) {
             Kind::Boxed(inner) => constant(it, inner)?,
@@ -422,10 +424,22 @@ mod tests {
     #[test]
     fn comments_of_functions() {
         let of = |text| type_comment(text);
-        assert_eq!(of("(a):\n    # type: (int) -> int\n    return a\n"), Some("(int) -> int"));
-        assert_eq!(of("(a):  # type: (int) -> None\n    pass\n"), Some("(int) -> None"));
-        assert_eq!(of("(a=')', # (\n   b=\"\"\"):\"\"\"):\n  #type:(str,int)->int\n"), Some("(str,int)->int"));
-        assert_eq!(of("(f=lambda x: x):\n    # type: (int) -> int\n"), Some("(int) -> int"));
+        assert_eq!(
+            of("(a):\n    # type: (int) -> int\n    return a\n"),
+            Some("(int) -> int")
+        );
+        assert_eq!(
+            of("(a):  # type: (int) -> None\n    pass\n"),
+            Some("(int) -> None")
+        );
+        assert_eq!(
+            of("(a=')', # (\n   b=\"\"\"):\"\"\"):\n  #type:(str,int)->int\n"),
+            Some("(str,int)->int")
+        );
+        assert_eq!(
+            of("(f=lambda x: x):\n    # type: (int) -> int\n"),
+            Some("(int) -> int")
+        );
         assert_eq!(of("(a):\n    return a  # type: (int) -> int\n"), None);
         assert_eq!(of("(a):  # type: ignore\n    return a\n"), None);
         assert_eq!(of("(a): return a\n# type: (int) -> int\n"), None);

@@ -13,9 +13,9 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use crate::stacks::STACK_RESERVE;
 use crate::start::{self, ProgramTable, STACK_MAX};
 use crate::state::{Location, TRACEBACK_DEPTH, state};
-use crate::stacks::STACK_RESERVE;
 use crate::threads::{self, Entered, Thread};
 use crate::{crash, exc, pthread};
 
@@ -65,7 +65,11 @@ pub unsafe extern "C" fn rpy_extension_enter() -> i64 {
     // SAFETY: by contract.
     unsafe {
         match threads::is_in() && !IS_BROKEN.load(Relaxed) {
-            true => IN,
+            true => {
+                // What is in it by the end is the way of this call's exception.
+                (*state()).traceback_count = 0;
+                IN
+            }
             false => enter_slowly(),
         }
     }
@@ -78,7 +82,11 @@ unsafe fn enter_slowly() -> i64 {
     }
     // SAFETY: by the contract of who calls.
     match unsafe { threads::let_in(usable_stack, |t| pthread::at_end(ended, t.cast())) } {
-        Entered::Now => IN,
+        Entered::Now => {
+            // SAFETY: the thread is in.
+            unsafe { (*state()).traceback_count = 0 };
+            IN
+        }
         Entered::Before => WAS_IN,
         Entered::Busy => BUSY,
     }

@@ -14,6 +14,7 @@
 
 use std::fmt::Write as _;
 
+use super::Module;
 use taipan_interp::{
     Extension, ExtensionConstant, ExtensionFunction, ExtensionType, KNOWN_EXCEPTIONS,
 };
@@ -22,14 +23,18 @@ const GLUE: &str = include_str!("glue.c");
 const MODULE: &str = include_str!("module.c");
 
 /// The text of the C part.
-pub(super) fn c_text(module: &str, extension: &Extension) -> String {
+pub(super) fn c_text(name: &str, module: &Module) -> String {
+    let extension = &module.offered;
     let mut out = GLUE.to_owned();
     let mut types = Types::default();
     let functions = &extension.functions;
-    line(&mut out, format_args!("\nstatic void *entries[{}];\n", functions.len().max(1)));
+    line(
+        &mut out,
+        format_args!("\nstatic void *entries[{}];\n", functions.len().max(1)),
+    );
     let mut texts = String::new();
-    for (i, f) in functions.iter().enumerate() {
-        function(&mut texts, &mut types, i, f);
+    for (i, (f, place)) in functions.iter().zip(&module.places).enumerate() {
+        function(&mut texts, &mut types, i, f, place);
     }
     out.push_str(&types.text);
     out.push_str(&texts);
@@ -39,10 +44,13 @@ pub(super) fn c_text(module: &str, extension: &Extension) -> String {
     exceptions(&mut out, extension);
     let doc = extension.doc.as_deref().map_or("NULL".to_owned(), quoted);
     let with_lock = u8::from(functions.iter().any(|f| f.releases_gil));
-    line(&mut out, format_args!("#define MODULE_NAME {}", quoted(module)));
+    line(
+        &mut out,
+        format_args!("#define MODULE_NAME {}", quoted(name)),
+    );
     line(&mut out, format_args!("#define MODULE_DOC {doc}"));
     line(&mut out, format_args!("#define WITH_LOCK {with_lock}"));
-    line(&mut out, format_args!("#define INIT {}", init_symbol(module)));
+    line(&mut out, format_args!("#define INIT {}", init_symbol(name)));
     out.push_str(MODULE);
     out
 }
@@ -145,7 +153,13 @@ pub(super) fn shown(ty: &ExtensionType) -> String {
     }
 }
 
-fn function(out: &mut String, types: &mut Types, i: usize, f: &ExtensionFunction) {
+fn function(
+    out: &mut String,
+    types: &mut Types,
+    i: usize,
+    f: &ExtensionFunction,
+    (file, row): &(String, usize),
+) {
     let count = f.args.len();
     let names: Vec<String> = f.args.iter().map(|(name, _)| quoted(name)).collect();
     let numbers: Vec<usize> = f.args.iter().map(|(_, t)| types.number(t)).collect();
@@ -154,18 +168,35 @@ fn function(out: &mut String, types: &mut Types, i: usize, f: &ExtensionFunction
         false => format!("{what}[] = {{{}}};", items.join(", ")),
     };
     let type_names = numbers.iter().map(|n| format!("&type_{n}")).collect();
-    line(out, format_args!("static const char *const {}", tables(&format!("names_{i}"), names, "NULL")));
-    line(
-        out,
-        format_args!("static const struct type *const {}", tables(&format!("types_{i}"), type_names, "NULL")),
-    );
-    line(out, format_args!("static PyObject *defaults_{i}[{}];", f.defaults.len().max(1)));
     line(
         out,
         format_args!(
-            "static const struct function function_{i} = {{{}, {count}, {}, names_{i}, types_{i}, defaults_{i}}};",
+            "static const char *const {}",
+            tables(&format!("names_{i}"), names, "NULL")
+        ),
+    );
+    line(
+        out,
+        format_args!(
+            "static const struct type *const {}",
+            tables(&format!("types_{i}"), type_names, "NULL")
+        ),
+    );
+    line(
+        out,
+        format_args!(
+            "static PyObject *defaults_{i}[{}];",
+            f.defaults.len().max(1)
+        ),
+    );
+    line(
+        out,
+        format_args!(
+            "static const struct function function_{i} = {{{}, {count}, {}, names_{i}, types_{i}, defaults_{i}, {{{}, {}, {row}}}}};",
             quoted(&f.name),
             count - f.defaults.len(),
+            quoted(file),
+            quoted(&f.name),
         ),
     );
     line(
@@ -174,7 +205,10 @@ fn function(out: &mut String, types: &mut Types, i: usize, f: &ExtensionFunction
             "static PyObject *call_{i}(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *names)\n{{"
         ),
     );
-    line(out, format_args!("    const struct function *f = &function_{i};"));
+    line(
+        out,
+        format_args!("    const struct function *f = &function_{i};"),
+    );
     line(out, format_args!("    PyObject *room[{}];", count.max(1)));
     line(
         out,
@@ -192,44 +226,69 @@ fn function(out: &mut String, types: &mut Types, i: usize, f: &ExtensionFunction
         };
         match convert {
             Some((c, with)) => {
-                line(out, format_args!("    {c} v{k};\n    if (!{with}(f, {k}, args[{k}], &v{k}))\n        return NULL;"));
+                line(
+                    out,
+                    format_args!(
+                        "    {c} v{k};\n    if (!{with}(f, {k}, args[{k}], &v{k}))\n        return NULL;"
+                    ),
+                );
                 params.push(c);
                 passed.push(format!("v{k}"));
             }
             None => {
                 line(
                     &mut checks,
-                    format_args!("    if (!check(f->types[{k}], args[{k}], &fault))\n        return complain(f, {k}, &fault, in);"),
+                    format_args!(
+                        "    if (!check(f->types[{k}], args[{k}], &fault))\n        return complain(f, {k}, &fault, in);"
+                    ),
                 );
                 params.push("PyObject *");
                 passed.push(format!("args[{k}]"));
             }
         }
     }
-    line(out, format_args!("    int64_t in = enter();\n    if (in < 0)\n        return NULL;"));
+    line(
+        out,
+        format_args!("    int64_t in = enter();\n    if (in < 0)\n        return NULL;"),
+    );
     if !checks.is_empty() {
-        line(out, format_args!("    struct fault fault;\n{}", checks.trim_end()));
+        line(
+            out,
+            format_args!("    struct fault fault;\n{}", checks.trim_end()),
+        );
     }
     let (c, back) = match f.result {
-        ExtensionType::Int | ExtensionType::Integer { signed: true } => ("int64_t", "PyLong_FromLongLong(result)"),
-        ExtensionType::Integer { signed: false } => ("uint64_t", "PyLong_FromUnsignedLongLong(result)"),
+        ExtensionType::Int | ExtensionType::Integer { signed: true } => {
+            ("int64_t", "PyLong_FromLongLong(result)")
+        }
+        ExtensionType::Integer { signed: false } => {
+            ("uint64_t", "PyLong_FromUnsignedLongLong(result)")
+        }
         ExtensionType::Bool => ("int64_t", "new_bool(result != 0)"),
         ExtensionType::Float => ("double", "PyFloat_FromDouble(result)"),
-        ExtensionType::List(_) | ExtensionType::Dict(_) | ExtensionType::Tuple(_) | ExtensionType::Optional(_) => {
-            ("PyObject *", "made(result)")
-        }
+        ExtensionType::List(_)
+        | ExtensionType::Dict(_)
+        | ExtensionType::Tuple(_)
+        | ExtensionType::Optional(_) => ("PyObject *", "made(result)"),
         _ => ("PyObject *", "result"),
     };
     let object = if c == "PyObject *" { "result" } else { "NULL" };
-    let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+    let params = if params.is_empty() {
+        "void".to_owned()
+    } else {
+        params.join(", ")
+    };
     line(
         out,
-        format_args!("    {c} result = (({c} (*)({params}))entries[{i}])({});", passed.join(", ")),
+        format_args!(
+            "    {c} result = (({c} (*)({params}))entries[{i}])({});",
+            passed.join(", ")
+        ),
     );
     line(
         out,
         format_args!(
-            "    if (__builtin_expect(pending.is_set, 0))\n        return raise_pending(in, {object});\n    leave(in);\n    forget_kept();\n    return {back};\n}}\n"
+            "    if (__builtin_expect(pending.is_set, 0))\n        return raise_pending(f, in, {object});\n    leave(in);\n    forget_kept();\n    return {back};\n}}\n"
         ),
     );
 }
@@ -301,10 +360,18 @@ fn expression(value: &ExtensionConstant, bytes: bool) -> String {
             format!("PyFloat_FromDouble(((union {{uint64_t i; double d;}}){{{bits:#x}}}).d)")
         }
         ExtensionConstant::Str(s) if bytes => {
-            format!("PyBytes_FromStringAndSize({}, {})", quoted_bytes(s), s.len())
+            format!(
+                "PyBytes_FromStringAndSize({}, {})",
+                quoted_bytes(s),
+                s.len()
+            )
         }
         ExtensionConstant::Str(s) => {
-            format!("PyUnicode_DecodeUTF8({}, {}, \"surrogateescape\")", quoted_bytes(s), s.len())
+            format!(
+                "PyUnicode_DecodeUTF8({}, {}, \"surrogateescape\")",
+                quoted_bytes(s),
+                s.len()
+            )
         }
         ExtensionConstant::Unicode(u) => {
             let text: Vec<u8> = u.iter().flat_map(|c| c.to_le_bytes()).collect();
@@ -323,14 +390,20 @@ fn expression(value: &ExtensionConstant, bytes: bool) -> String {
 }
 
 fn defaults(out: &mut String, functions: &[ExtensionFunction]) {
-    line(out, format_args!("static int make_defaults(void)\n{{\n    int fine = 1;"));
+    line(
+        out,
+        format_args!("static int make_defaults(void)\n{{\n    int fine = 1;"),
+    );
     for (i, f) in functions.iter().enumerate() {
         let first = f.args.len() - f.defaults.len();
         for (d, value) in f.defaults.iter().enumerate() {
             let bytes = f.args[first + d].1 == ExtensionType::Bytes;
             line(
                 out,
-                format_args!("    fine = fine && (defaults_{i}[{d}] = {});", expression(value, bytes)),
+                format_args!(
+                    "    fine = fine && (defaults_{i}[{d}] = {});",
+                    expression(value, bytes)
+                ),
             );
         }
     }
@@ -347,19 +420,36 @@ fn constants(out: &mut String, constants: &[(String, ExtensionConstant)]) {
     for (name, value) in constants {
         line(
             out,
-            format_args!("    wrong = wrong || add(module, {}, {});", quoted(name), expression(value, false)),
+            format_args!(
+                "    wrong = wrong || add(module, {}, {});",
+                quoted(name),
+                expression(value, false)
+            ),
         );
     }
     line(out, format_args!("    return wrong ? -1 : 0;\n}}\n"));
 }
 
 fn exceptions(out: &mut String, extension: &Extension) {
-    let known: Vec<String> = KNOWN_EXCEPTIONS.iter().map(|name| match *name {
-        "IOError" => "PyExc_OSError".to_owned(),
-        name => format!("PyExc_{name}"),
-    }).collect();
-    line(out, format_args!("#define KNOWN_EXCEPTIONS {}", known.join(", ")));
-    line(out, format_args!("enum {{ KNOWN_COUNT = {}, OWN_COUNT = {} }};", known.len(), extension.exceptions.len()));
+    let known: Vec<String> = KNOWN_EXCEPTIONS
+        .iter()
+        .map(|name| match *name {
+            "IOError" => "PyExc_OSError".to_owned(),
+            name => format!("PyExc_{name}"),
+        })
+        .collect();
+    line(
+        out,
+        format_args!("#define KNOWN_EXCEPTIONS {}", known.join(", ")),
+    );
+    line(
+        out,
+        format_args!(
+            "enum {{ KNOWN_COUNT = {}, OWN_COUNT = {} }};",
+            known.len(),
+            extension.exceptions.len()
+        ),
+    );
     line(
         out,
         format_args!(
@@ -368,7 +458,14 @@ fn exceptions(out: &mut String, extension: &Extension) {
     );
     for e in &extension.exceptions {
         let shown_as = e.name.as_deref().map_or("NULL".to_owned(), quoted);
-        line(out, format_args!("    {{{}, {shown_as}, {}, NULL}},", quoted(&e.class), e.base));
+        line(
+            out,
+            format_args!(
+                "    {{{}, {shown_as}, {}, NULL}},",
+                quoted(&e.class),
+                e.base
+            ),
+        );
     }
     line(out, format_args!("    {{NULL, NULL, 0, NULL}}\n}};\n"));
 }

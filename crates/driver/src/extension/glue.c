@@ -36,7 +36,7 @@ enum { LONG_FLAG = 1 << 24, LIST_FLAG = 1 << 25, TUPLE_FLAG = 1 << 26, BYTES_FLA
 
 #pragma GCC visibility push(default)
 extern PyObject _Py_NoneStruct, _Py_TrueStruct;
-extern PyTypeObject PyLong_Type, PyFloat_Type, PyBool_Type;
+extern PyTypeObject PyLong_Type, PyFloat_Type, PyBool_Type, PyList_Type, PyUnicode_Type;
 extern PyObject *PyExc_Exception, *PyExc_ArithmeticError, *PyExc_AssertionError,
     *PyExc_AttributeError, *PyExc_BufferError, *PyExc_EOFError, *PyExc_FloatingPointError,
     *PyExc_ImportError, *PyExc_IndexError, *PyExc_KeyError, *PyExc_LookupError,
@@ -110,6 +110,11 @@ int PyGC_Enable(void);
 #pragma GCC visibility pop
 
 #define IS(o, flag) ((PyType_GetFlags((o)->ob_type) & (flag)) != 0)
+#define IS_EXACTLY_OR(o, type, flag) ((o)->ob_type == &(type) || IS(o, flag))
+#define IS_LIST(o) IS_EXACTLY_OR(o, PyList_Type, LIST_FLAG)
+#define IS_TEXT(o) IS_EXACTLY_OR(o, PyUnicode_Type, TEXT_FLAG)
+#define IS_INT(o) IS_EXACTLY_OR(o, PyLong_Type, LONG_FLAG)
+#define IS_BYTES(o) ((o)->ob_type != &PyUnicode_Type && IS(o, BYTES_FLAG))
 #define IS_NONE(o) ((o) == &_Py_NoneStruct)
 
 static PyObject *new_none(void)
@@ -154,6 +159,7 @@ struct function {
     const char *const *names;
     const struct type *const *types;
     PyObject **defaults;
+    struct location place;
 };
 
 /* What the program has given: its functions by their numbers. */
@@ -422,7 +428,7 @@ static inline void forget_kept(void)
 
 static const char *text_bytes(PyObject *o, Py_ssize_t *size)
 {
-    if (IS(o, BYTES_FLAG)) {
+    if (IS_BYTES(o)) {
         *size = PyBytes_Size(o);
         return PyBytes_AsString(o);
     }
@@ -444,7 +450,7 @@ static int check(const struct type *t, PyObject *o, struct fault *fault)
     case 'o':
         return IS_NONE(o) || check(t->items[0], o, fault);
     case 'i': case 's': case 'u':
-        if (!IS(o, LONG_FLAG))
+        if (!IS_INT(o))
             return fault_of(fault, o, t, 0);
         return as_64_bits(t->kind, o, &number) || fault_of(fault, o, t, 1);
     case 'b':
@@ -452,7 +458,7 @@ static int check(const struct type *t, PyObject *o, struct fault *fault)
     case 'f':
         if (o->ob_type == &PyFloat_Type || PyType_IsSubtype(o->ob_type, &PyFloat_Type))
             return 1;
-        if (!IS(o, LONG_FLAG))
+        if (!IS_INT(o))
             return fault_of(fault, o, t, 0);
         /* An int that is too large is no float. */
         int gc = PyGC_Disable();
@@ -462,9 +468,9 @@ static int check(const struct type *t, PyObject *o, struct fault *fault)
             PyGC_Enable();
         return fits || fault_of(fault, o, t, 1);
     case 't':
-        if (IS(o, BYTES_FLAG))
+        if (IS_BYTES(o))
             return 1;
-        if (!IS(o, TEXT_FLAG))
+        if (!IS_TEXT(o))
             return fault_of(fault, o, t, 0);
         gc = PyGC_Disable();
         fits = PyUnicode_AsUTF8AndSize(o, &n) || keep_encoded(o);
@@ -476,18 +482,18 @@ static int check(const struct type *t, PyObject *o, struct fault *fault)
         }
         return fits;
     case 'y':
-        return IS(o, BYTES_FLAG) || fault_of(fault, o, t, 0);
+        return IS_BYTES(o) || fault_of(fault, o, t, 0);
     case 'w':
-        return IS(o, TEXT_FLAG) || fault_of(fault, o, t, 0);
+        return IS_TEXT(o) || fault_of(fault, o, t, 0);
     case 'l':
-        if (IS(o, LIST_FLAG))
+        if (IS_LIST(o))
             n = PyList_Size(o);
         else if (IS(o, TUPLE_FLAG))
             n = PyTuple_Size(o);
         else
             return fault_of(fault, o, t, 0);
         for (at = 0; at < n; at++) {
-            value = IS(o, LIST_FLAG) ? PyList_GetItem(o, at) : PyTuple_GetItem(o, at);
+            value = IS_LIST(o) ? PyList_GetItem(o, at) : PyTuple_GetItem(o, at);
             if (!check(t->items[0], value, fault))
                 return fault_in(fault, " item ", at);
         }
@@ -544,17 +550,17 @@ int64_t taipan_py_int(PyObject *o)
 double taipan_py_float(PyObject *o)
 {
     /* Subclasses of int may convert themselves in some other way. */
-    return IS(o, LONG_FLAG) ? PyLong_AsDouble(o) : PyFloat_AsDouble(o);
+    return o->ob_type != &PyFloat_Type && IS_INT(o) ? PyLong_AsDouble(o) : PyFloat_AsDouble(o);
 }
 
 int64_t taipan_py_length(PyObject *o)
 {
-    return IS(o, LIST_FLAG) ? PyList_Size(o) : PyTuple_Size(o);
+    return IS_LIST(o) ? PyList_Size(o) : PyTuple_Size(o);
 }
 
 PyObject *taipan_py_item(PyObject *o, int64_t i)
 {
-    return IS(o, LIST_FLAG) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i);
+    return IS_LIST(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i);
 }
 
 int64_t taipan_py_text_size(PyObject *o)
@@ -651,7 +657,7 @@ void taipan_py_set_item(PyObject *o, int64_t i, PyObject *item)
         if (item)
             Py_DecRef(item);
     } else if (item) {
-        if (IS(o, LIST_FLAG))
+        if (IS_LIST(o))
             PyList_SetItem(o, i, item);
         else
             PyTuple_SetItem(o, i, item);
@@ -719,6 +725,7 @@ static const char TRACE[] =
     "import sys, types\n"
     "codes = {}\n"
     "def code_at(file, line, name):\n"
+    "    name = name.rpartition('.')[2]\n"
     "    code = codes.get((file, line, name))\n"
     "    if code is None:\n"
     "        code = compile('step()', file, 'exec')\n"
@@ -807,14 +814,29 @@ static PyObject *text_at(const char *text)
     return PyUnicode_DecodeUTF8(text, strlen(text), "surrogateescape");
 }
 
+/* Whether a place is in the text of a function. */
+static int is_in(const struct function *f, const struct location *place)
+{
+    const char *name = strrchr(place->function, '.');
+    return !strcmp(name ? name + 1 : place->function, f->name)
+        && !strcmp(place->file, f->place.file);
+}
+
 /* Raises what is pending. */
-static __attribute__((cold, noinline)) PyObject *raise_pending(int64_t in, PyObject *result)
+static __attribute__((cold, noinline)) PyObject *raise_pending(
+    const struct function *f, int64_t in, PyObject *result)
 {
     int is_os = pending.is_os;
-    int64_t number = pending.number, count = pending.places;
+    int64_t number = pending.number, count = 0;
     PyObject *text = pending.text, *type, *arguments;
-    const struct location *place[MOST_PLACES];
-    memcpy(place, pending.place, count * sizeof *place);
+    const struct location *place[MOST_PLACES + 1];
+    /* What goes on in its last call leaves a function out. */
+    if (!pending.places || !is_in(f, pending.place[0]))
+        place[count++] = &f->place;
+    for (int64_t i = 0; i < pending.places; i++)
+        /* Helpers have no place. */
+        if (pending.place[i]->line)
+            place[count++] = pending.place[i];
     pending.is_set = 0;
     pending.places = 0;
     pending.text = NULL;

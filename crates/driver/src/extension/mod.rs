@@ -8,17 +8,20 @@ mod c_text;
 mod results;
 
 use camino::Utf8Path;
-use taipan_base::Program;
+use serde::{Deserialize, Serialize};
+use taipan_base::{Program, line_index};
 use taipan_codegen::Image;
 use taipan_codegen_cranelift::shared_object_file;
-use taipan_interp::{Extension, extension_diagnostics, offered_extension};
+use taipan_interp::{Extension, extension_diagnostics, function_name, offered_extension};
 
 use crate::build::native_image;
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
 use crate::link::link_extension_with_cache;
 use crate::prefetch;
-use crate::program::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed};
+use crate::program::{
+    compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
+};
 use crate::result_cache::{Question, remember};
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::ImageUse;
@@ -33,7 +36,7 @@ pub fn build_extension(
     output: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let module = module_name(output)?;
+    let name = module_name(output)?;
     if !cfg!(target_arch = "x86_64") {
         let text = "modules for Python are made on x86-64 only".to_owned();
         return Err(Failure::Usage(text));
@@ -42,12 +45,12 @@ pub fn build_extension(
         extension: true,
         ..options.clone()
     };
-    let (image, extension) = guarded(|| made(db, &options, target, timings))??;
+    let (image, module) = guarded(|| made(db, &options, target, timings))??;
     let object = timings.phase("object", || {
         shared_object_file(&image).map_err(|e| codegen_failure(&e))
     })?;
-    let text = c_text::c_text(module, &extension);
-    let init = c_text::init_symbol(module);
+    let text = c_text::c_text(name, &module);
+    let init = c_text::init_symbol(name);
     timings
         .phase("link", || {
             let cache = db.cache();
@@ -61,12 +64,22 @@ fn module_name(output: &Utf8Path) -> Result<&str, Failure> {
     let file = output.file_name().unwrap_or("");
     let name = file.split('.').next().unwrap_or("");
     let mut chars = name.chars();
-    let begins = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let begins = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if begins && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') && file.ends_with(".so") {
         return Ok(name);
     }
     let wanted = "a module for Python is imported by the name of its file, such as `mod.abi3.so`";
     Err(Failure::Usage(format!("{output}: {wanted}")))
+}
+
+/// What the C part is made of.
+#[derive(Serialize, Deserialize)]
+struct Module {
+    offered: Extension,
+    /// File and line of each function.
+    places: Vec<(String, usize)>,
 }
 
 /// The program, and what it offers.
@@ -75,7 +88,7 @@ fn made(
     options: &LoadOptions,
     target: &Utf8Path,
     timings: &mut Timings,
-) -> Result<(Image, Extension), Failure> {
+) -> Result<(Image, Module), Failure> {
     let program = load(db, target, options)?;
     let question = Question {
         what: "extension",
@@ -83,7 +96,7 @@ fn made(
         options: &[],
         extent: true,
     };
-    let keeps = |(image, _): &(Image, Extension)| image.foreign.is_empty();
+    let keeps = |(image, _): &(Image, Module)| image.foreign.is_empty();
     remember(db, &question, keeps, || compiled(db, program, timings))
 }
 
@@ -91,7 +104,7 @@ fn compiled(
     db: &Database,
     program: Program,
     timings: &mut Timings,
-) -> Result<(Image, Extension), Failure> {
+) -> Result<(Image, Module), Failure> {
     timings.phase("parse", || prefetch::compile_files(db, program));
     let (roots, offered) = timings.phase("import", || {
         let mut found = import_diagnostics(db, program);
@@ -119,5 +132,19 @@ fn compiled(
     }
     let root = typed(db, roots, timings)?;
     let image = native_image(db, roots, &root, ImageUse::Library, timings)?;
-    Ok((image, (*offered).clone()))
+    let places = offered.functions.iter().map(|f| {
+        let place = function_name(db, program, f.func).map(|(_, span)| {
+            let text = span.file.text(db);
+            let line = line_index(db, span.file)
+                .line_column(text, span.range.start)
+                .0;
+            (span.file.path(db).to_string(), line as usize)
+        });
+        place.unwrap_or_default()
+    });
+    let module = Module {
+        places: places.collect(),
+        offered: (*offered).clone(),
+    };
+    Ok((image, module))
 }

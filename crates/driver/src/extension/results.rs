@@ -92,7 +92,10 @@ fn fits(
         }
         (SomeKind::Tuple(items), ExtensionType::Tuple(types)) => {
             items.len() == types.len()
-                && items.iter().zip(types).all(|(s, ty)| fits(db, roots, s, ty, open))
+                && items
+                    .iter()
+                    .zip(types)
+                    .all(|(s, ty)| fits(db, roots, s, ty, open))
         }
         _ => false,
     }
@@ -101,6 +104,9 @@ fn fits(
 fn is_number(ty: &ExtensionType) -> bool {
     matches!(
         ty,
-        ExtensionType::Int | ExtensionType::Integer { .. } | ExtensionType::Bool | ExtensionType::Float
+        ExtensionType::Int
+            | ExtensionType::Integer { .. }
+            | ExtensionType::Bool
+            | ExtensionType::Float
     )
 }

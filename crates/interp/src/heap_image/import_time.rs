@@ -134,7 +134,9 @@ fn attempt_with(
         Some(m) if program.extension(db) => {
             let found = extension::find(&mut it, m);
             entry = Some(match &found {
-                Ok(found) => found.entry_point().ok_or_else(|| Box::new(no_entry_point())),
+                Ok(found) => found
+                    .entry_point()
+                    .ok_or_else(|| Box::new(no_entry_point())),
                 Err(problem) => Err(problem.clone()),
             });
             offered = found.ok();
