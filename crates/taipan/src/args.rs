@@ -626,6 +626,7 @@ pub(crate) enum WatchCommand {
     /// Keep an executable up to date.
     #[command(mut_arg("log_queries", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
+    #[command(mut_arg("extension", for_one_run))]
     Build(BuildArgs),
     /// Run the tests that a change can affect.
     #[command(mut_arg("log_queries", for_one_run))]

@@ -175,6 +175,11 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
 
 /// Refuses options of a back end that is not asked for.
 pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
+    if args.extension && args.code.backend != Backend::Cranelift {
+        return Err(Failure::Usage(
+            "--extension: modules for Python are made by the Cranelift back end".to_owned(),
+        ));
+    }
     let given = args.c.keep_source.is_some() || args.c.lto;
     match given && args.code.backend != Backend::C {
         true => Err(Failure::Usage(

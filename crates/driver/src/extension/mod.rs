@@ -51,10 +51,14 @@ pub fn build_extension(
     })?;
     let text = c_text::c_text(name, &module);
     let init = c_text::init_symbol(name);
+    let c_part = taipan_codegen_cranelift::Extension {
+        init: &init,
+        text: &text,
+    };
     timings
         .phase("link", || {
             let cache = db.cache();
-            link_extension_with_cache(&cache, &object, &image.foreign, (&init, &text), output)
+            link_extension_with_cache(&cache, &object, &image.foreign, &c_part, output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
