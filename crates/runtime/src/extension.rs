@@ -64,12 +64,31 @@ fn usable_stack() -> (usize, usize) {
 pub unsafe extern "C" fn rpy_extension_enter() -> i64 {
     // SAFETY: by contract.
     unsafe {
+        let entered = come_in();
+        if entered <= WAS_IN {
+            // What is in it by the end is the way of this call's exception.
+            (*state()).traceback_count = 0;
+        }
+        entered
+    }
+}
+
+/// Before such a call goes on, which the thread has left in the middle.
+///
+/// # Safety
+/// As for [`rpy_extension_enter`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_extension_return() -> i64 {
+    // SAFETY: by contract.
+    unsafe { come_in() }
+}
+
+#[inline]
+unsafe fn come_in() -> i64 {
+    // SAFETY: by the contract of who calls.
+    unsafe {
         match threads::is_in() && !IS_BROKEN.load(Relaxed) {
-            true => {
-                // What is in it by the end is the way of this call's exception.
-                (*state()).traceback_count = 0;
-                IN
-            }
+            true => IN,
             false => enter_slowly(),
         }
     }
@@ -82,11 +101,7 @@ unsafe fn enter_slowly() -> i64 {
     }
     // SAFETY: by the contract of who calls.
     match unsafe { threads::let_in(usable_stack, |t| pthread::at_end(ended, t.cast())) } {
-        Entered::Now => {
-            // SAFETY: the thread is in.
-            unsafe { (*state()).traceback_count = 0 };
-            IN
-        }
+        Entered::Now => IN,
         Entered::Before => WAS_IN,
         Entered::Busy => BUSY,
     }

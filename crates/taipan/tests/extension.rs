@@ -139,7 +139,69 @@ def boxed(b):
 def partly(a, b):
     return a
 ",
-        &expect![[r#""#]],
+        &expect![[r#"
+            error[TP0214]: Python cannot call `number`: `complex` is no type that is passed
+             --> mod.py:6:5
+              |
+            6 | def number(z):
+              |     ^^^^^^
+
+            error[TP0214]: Python cannot call `maybe`: RPython has no int that may be None
+              --> mod.py:10:5
+               |
+            10 | def maybe(n):
+               |     ^^^^^
+
+            error[TP0214]: Python cannot call `few`: it has 2 arguments, but 1 are declared
+              --> mod.py:14:5
+               |
+            14 | def few(a, b):
+               |     ^^^
+
+            error[TP0214]: Python cannot call `keys`: keys of dicts are integers or strings, not float
+              --> mod.py:18:5
+               |
+            18 | def keys(d):
+               |     ^^^^
+
+            error[TP0214]: Python cannot call `broken`: the comment `(int -> int` has no `)` where one is expected
+              --> mod.py:22:5
+               |
+            22 | def broken(a):
+               |     ^^^^^^
+
+            error[TP0214]: Python cannot call `default`: the default of `a` is no int
+              --> mod.py:26:5
+               |
+            26 | def default(a=None):
+               |     ^^^^^^^
+
+            error[TP0214]: Python cannot call `starred`: it takes *args or **kwargs
+              --> mod.py:30:5
+               |
+            30 | def starred(a, *rest):
+               |     ^^^^^^^
+
+            error[TP0214]: Python cannot call `special`: it is specialised (specialize:argtype(0)): there is no one function to call
+              --> mod.py:35:5
+               |
+            35 | def special(a):
+               |     ^^^^^^^
+
+            error[TP0214]: Python cannot call `boxed`: instances of `Box` are not passed
+              --> mod.py:40:5
+               |
+            40 | def boxed(b):
+               |     ^^^^^
+
+            error[TP0214]: Python cannot call `partly`: @enforceargs leaves out the type of an argument
+              --> mod.py:44:5
+               |
+            44 | def partly(a, b):
+               |     ^^^^^^
+
+            10 errors
+        "#]],
     )
 }
 
@@ -172,7 +234,49 @@ def none(n):
     if n:
         return None
 ",
-        &expect![[r#""#]],
+        &expect![[r#"
+            error[TP0214]: `number` is declared to return int, but returns SomeFloat
+             --> mod.py:6:5
+              |
+            6 | def number(n):
+              |     ^^^^^^
+              |
+              = help: change the declaration, or what is returned
+
+            error[TP0214]: `texts` is declared to return List[str], but returns SomeList[SomeInteger]
+              --> mod.py:10:5
+               |
+            10 | def texts(n):
+               |     ^^^^^
+               |
+               = help: change the declaration, or what is returned
+
+            error[TP0214]: `box` is declared to return Dict[str, int], but returns SomeInstance(Box)
+              --> mod.py:14:5
+               |
+            14 | def box(n):
+               |     ^^^
+               |
+               = help: change the declaration, or what is returned
+
+            error[TP0214]: Python cannot call `numbers`: it returns SomeList[SomeInteger]
+              --> mod.py:19:5
+               |
+            19 | def numbers(n):
+               |     ^^^^^^^
+               |
+               = help: results that are no number, string or None are declared: `# type: (int) -> List[int]` below `def`, or @signature
+
+            error[TP0214]: `none` is declared to return float, but returns SomeNone
+              --> mod.py:22:5
+               |
+            22 | def none(n):
+               |     ^^^^
+               |
+               = help: change the declaration, or what is returned
+
+            5 errors
+        "#]],
     )
 }
 
@@ -183,7 +287,17 @@ def add(a, b):
     # type: (int, str) -> int
     return a + b
 ",
-        &expect![[r#""#]],
+        &expect![[r#"
+            error[TP0303]: `+` of an int and a str is not RPython
+             --> mod.py:3:12
+              |
+            3 |     return a + b
+              |            ^^^^^
+              |
+              = help: make a string of the number with `str()`, or use `%`, as in `"%d" % n`
+
+            1 error
+        "#]],
     )
 }
 
@@ -197,7 +311,17 @@ def _hidden(a):
     # type: (int) -> int
     return a
 ",
-        &expect![[r#""#]],
+        &expect![[r#"
+            error[TP0215]: the module has no function that Python can call
+             --> mod.py:1:1
+              |
+            1 | def add(a, b):
+              | ^^^^^^^^^^^^^^
+              |
+              = help: declare the types of functions that Python is to call: `# type: (int, str) -> float` below `def`, or @enforceargs or @signature
+
+            1 error
+        "#]],
     )
 }
 
@@ -214,7 +338,15 @@ def _hidden(a):
     # type: (int) -> int
     return a
 ",
-        &expect![[r#""#]],
+        &expect![[r#"
+            error[TP0214]: Python cannot call `add`: its types are not declared
+             --> mod.py:3:5
+              |
+            3 | def add(a, b):
+              |     ^^^
+
+            1 error
+        "#]],
     )
 }
 

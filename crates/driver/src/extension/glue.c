@@ -137,6 +137,7 @@ struct unicode { uintptr_t header; int64_t hash; int64_t length; uint32_t chars[
 
 enum { IN = 0, WAS_IN = 1, BUSY = 2 };
 int64_t rpy_extension_enter(void);
+int64_t rpy_extension_return(void);
 void rpy_extension_leave(void);
 void rpy_extension_wait(void);
 int64_t rpy_extension_traceback(const struct location **, int64_t);
@@ -174,6 +175,13 @@ static inline int64_t leave(int64_t in)
     return 0;
 }
 
+static void wait_without_lock(void)
+{
+    PyThreadState *state = PyEval_SaveThread();
+    rpy_extension_wait();
+    PyEval_RestoreThread(state);
+}
+
 static __attribute__((cold, noinline)) int64_t wait_to_enter(int64_t in)
 {
     while (in > WAS_IN) {
@@ -183,9 +191,7 @@ static __attribute__((cold, noinline)) int64_t wait_to_enter(int64_t in)
                             "this module");
             return -1;
         }
-        PyThreadState *state = PyEval_SaveThread();
-        rpy_extension_wait();
-        PyEval_RestoreThread(state);
+        wait_without_lock();
         in = rpy_extension_enter();
     }
     return in;
@@ -207,7 +213,8 @@ void taipan_py_acquire(void)
     /* Whoever has Python's lock may wait for this one. */
     rpy_extension_leave();
     PyEval_RestoreThread(released);
-    enter();
+    while (rpy_extension_return() == BUSY)
+        wait_without_lock();
 }
 
 /* --------------------------------------------------------------- arguments */

@@ -365,7 +365,7 @@ class Exports(object):
             raise Wrong('it is specialised (%s): there is no one function to call'
                         % f._annspecialcase_)
         if len(types) != code.co_argcount:
-            raise Wrong('it has %d arguments, but %d are declared'
+            raise Wrong('it has %d arguments, and its declaration %d'
                         % (code.co_argcount, len(types)))
         defaults = f.func_defaults or ()
         names = code.co_varnames[:code.co_argcount]

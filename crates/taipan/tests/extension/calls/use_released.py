@@ -1,6 +1,7 @@
 import os
 import threading
 import time
+import traceback
 
 import released
 
@@ -25,8 +26,10 @@ def spins(k):
         assert released.depth(100) == 100
         try:
             released.fails(3)
-        except ValueError:
-            pass
+        except ValueError as e:
+            frames = traceback.extract_tb(e.__traceback__)[1:]
+            assert [f.name for f in frames] == ['fails'], frames
+            assert not frames[0].line.startswith('def'), frames
         else:
             assert False
 
