@@ -152,7 +152,7 @@ def partly(a, b):
             10 | def maybe(n):
                |     ^^^^^
 
-            error[TP0214]: Python cannot call `few`: it has 2 arguments, but 1 are declared
+            error[TP0214]: Python cannot call `few`: it has 2 arguments, and its declaration 1
               --> mod.py:14:5
                |
             14 | def few(a, b):
