@@ -102,6 +102,11 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub checked: bool,
+    /// The target is a module for Python: import time looks for what that offers, not for an
+    /// entry point.
+    #[returns(copy)]
+    #[default]
+    pub extension: bool,
     /// What `target()` is given as `args`.
     #[returns(ref)]
     #[default]

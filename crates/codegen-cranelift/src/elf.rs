@@ -5,11 +5,29 @@ use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind,
     SectionKind, SymbolFlags, SymbolKind, SymbolScope,
 };
-use taipan_codegen::{CodegenError, Image, MAIN_SYMBOL, RelocKind, SectionId, Target};
+use taipan_codegen::{
+    CodegenError, Image, LIBRARY_SYMBOL, MAIN_SYMBOL, RelocKind, SectionId, Target,
+};
 
-/// The object file of an image. [`taipan_codegen::Glue::Main`], if it is there, is
-/// visible to the linker.
+use crate::shared::position_independent;
+
+/// The object file of an image. [`taipan_codegen::Glue::Main`] or
+/// [`taipan_codegen::Glue::Library`], if it is there, is visible to the linker.
 pub fn object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
+    write(image, &[])
+}
+
+/// The object file of an image for a shared object: addresses in its code do not depend on
+/// where that is loaded.
+pub fn shared_object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
+    let mut image = image.clone();
+    let by_table = position_independent(&mut image)?;
+    write(&image, &by_table)
+}
+
+/// Relocations of code at these places, in ascending order, are by the table of addresses that the
+/// linker makes.
+fn write(image: &Image, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
     let mut o = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
     let sections = [
         StandardSection::Text,
@@ -32,7 +50,7 @@ pub fn object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
                 _ => SymbolKind::Data,
             },
             scope: match &*s.name {
-                MAIN_SYMBOL => SymbolScope::Dynamic,
+                MAIN_SYMBOL | LIBRARY_SYMBOL => SymbolScope::Dynamic,
                 _ => SymbolScope::Compilation,
             },
             weak: false,
@@ -66,14 +84,21 @@ pub fn object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
                     (RelocationKind::Relative, RelocationEncoding::Generic, 32)
                 }
             };
+            let in_table = id == SectionId::Text && by_table.binary_search(&r.offset).is_ok();
             let relocation = Relocation {
                 offset: r.offset,
                 symbol,
                 addend,
-                flags: RelocationFlags::Generic {
-                    kind,
-                    encoding,
-                    size,
+                flags: match in_table {
+                    // The linker leaves the table out where it knows the distance.
+                    true => RelocationFlags::Elf {
+                        r_type: object::elf::R_X86_64_REX_GOTPCRELX,
+                    },
+                    false => RelocationFlags::Generic {
+                        kind,
+                        encoding,
+                        size,
+                    },
                 },
             };
             (o.add_relocation(sections[id as usize], relocation))

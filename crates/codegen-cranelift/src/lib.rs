@@ -21,6 +21,7 @@ mod loaded;
 mod place;
 mod region;
 mod run;
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -30,11 +31,11 @@ pub use call::{
     in_register,
 };
 pub use compiler::{Addresses, FunctionCompiler, compile_all};
-pub use elf::object_file;
+pub use elf::{object_file, shared_object_file};
 pub use foreign::{load_library, run_compiler, shared_library, write_sources};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
-pub use link::{LIBRARIES, link_executable, runtime_object};
+pub use link::{Extension, LIBRARIES, link_executable, link_extension, runtime_object};
 pub use listing::CodeLine;
 pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};

@@ -1,6 +1,7 @@
 //! Executables: the program's object file, the runtime's and the C libraries that the
 //! program brings, put together by the C compiler.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -25,6 +26,53 @@ pub fn link_executable(
     options: &[&str],
     out: &Path,
 ) -> io::Result<()> {
+    let options: Vec<&str> = ["-no-pie"].iter().chain(options).copied().collect();
+    link(objects, foreign, &options, out, |_| Ok(Vec::new()))
+}
+
+/// The C part of a module for Python.
+pub struct Extension<'a> {
+    /// Name of the function that Python calls first.
+    pub init: &'a str,
+    /// The C text.
+    pub text: &'a str,
+}
+
+/// Writes the shared object of a module for Python. Its one symbol is the function that Python
+/// calls first: modules in one process do not see each other's.
+pub fn link_extension(
+    object: &[u8],
+    foreign: &[FuncSym],
+    extension: &Extension<'_>,
+    out: &Path,
+) -> io::Result<()> {
+    let options = [
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-Wl,-Bsymbolic",
+        "-Wl,-z,relro,-z,now",
+    ];
+    link(&[object], foreign, &options, out, |dir| {
+        let source = dir.join("module.c");
+        std::fs::write(&source, extension.text)?;
+        let script = dir.join("symbols.map");
+        let text = format!("{{ global: {}; local: *; }};\n", extension.init);
+        std::fs::write(&script, text)?;
+        let mut option = OsString::from("-Wl,--version-script=");
+        option.push(script);
+        Ok(vec![source.into_os_string(), option])
+    })
+}
+
+/// Links object files, and what `more` puts into the folder or says of options.
+fn link(
+    objects: &[&[u8]],
+    foreign: &[FuncSym],
+    options: &[&str],
+    out: &Path,
+    more: impl FnOnce(&Path) -> io::Result<Vec<OsString>>,
+) -> io::Result<()> {
     let folder = match out.parent() {
         Some(p) if p != Path::new("") => p,
         _ => Path::new("."),
@@ -43,11 +91,13 @@ pub fn link_executable(
         [] => (vec![], vec![]),
         functions => write_sources(functions, dir.path())?,
     };
+    let more = more(dir.path())?;
     run_compiler(|c| {
-        c.args(["-no-pie", "-O2", "-o"])
+        c.args(["-O2", "-o"])
             .arg(&new)
             .args(options)
             .args(files)
+            .args(more)
             .args(compile)
             .args(link)
             .args(LIBRARIES);

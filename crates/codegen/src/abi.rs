@@ -23,6 +23,8 @@ pub const LOCATION_SIZE: usize = 24;
 pub const STATE: &str = "rpy_state";
 /// Symbol that the body of `main` calls with the program table.
 pub const MAIN: &str = "rpy_main";
+/// Symbol that a program which is a part of another one is started by.
+pub const EXTENSION_START: &str = "rpy_extension_start";
 
 /// Offsets in the state (`state::offset`).
 pub mod state {

@@ -35,6 +35,9 @@ pub enum SymbolRef {
 pub enum Glue {
     /// C's `main`: hands its arguments and the program table to the runtime.
     Main,
+    /// What starts a program that is a part of another one: hands the program table and a C
+    /// `bool`, its one argument, to the runtime.
+    Library,
     /// Calls a function with arguments from memory: takes the address of an array of
     /// 16-byte slots, one per argument that is not Void, and that of a slot for the
     /// result.

@@ -13,6 +13,9 @@ use crate::{CodegenError, CompiledFunction, Glue, RelocKind, SymbolRef};
 /// Name of the symbol of [`Glue::Main`].
 pub const MAIN_SYMBOL: &str = "main";
 
+/// Name of the symbol of [`Glue::Library`].
+pub const LIBRARY_SYMBOL: &str = "taipan_start";
+
 /// A section of an image.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum SectionId {

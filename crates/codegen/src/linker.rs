@@ -20,9 +20,9 @@ use crate::abi::{self, LOCATION_SIZE};
 use crate::image::Placed;
 use crate::table::{address, program_table};
 use crate::{
-    CodegenError, CompiledFunction, DataObject, Glue, Image, ImageReloc, MAIN_SYMBOL, Place, Reloc,
-    RelocKind, SectionId, Symbol, SymbolRef, Target, mangle_function, mangle_static, static_object,
-    type_info_object,
+    CodegenError, CompiledFunction, DataObject, Glue, Image, ImageReloc, LIBRARY_SYMBOL,
+    MAIN_SYMBOL, Place, Reloc, RelocKind, SectionId, Symbol, SymbolRef, Target, mangle_function,
+    mangle_static, static_object, type_info_object,
 };
 
 /// What a symbol stands for.
@@ -272,6 +272,7 @@ impl Linker {
             SymbolRef::Static(StaticSym::Within(..)) => None,
             SymbolRef::Static(s) => Some(mangle_static(s)),
             SymbolRef::Glue(Glue::Main) => Some(MAIN_SYMBOL.to_owned()),
+            SymbolRef::Glue(Glue::Library) => Some(LIBRARY_SYMBOL.to_owned()),
             SymbolRef::Glue(Glue::Trampoline(f)) => Some(format!("call.{}", mangle_function(f))),
             SymbolRef::Glue(Glue::Callback(f)) => Some(format!("callback.{}", mangle_function(f))),
             _ => None,

@@ -72,6 +72,8 @@ codes! {
     TP0211 EntryPointNoFunction;
     TP0212 UnknownAtImportTime;
     TP0213 NoSuchFunction;
+    TP0214 NotForPython;
+    TP0215 NothingForPython;
 
     // Flow graphs.
     TP0220 NotRPython;

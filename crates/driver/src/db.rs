@@ -30,6 +30,8 @@ pub struct LoadOptions {
     pub step_limit: u64,
     /// Code checks what would be undefined behaviour.
     pub checked: bool,
+    /// The target is a module for Python.
+    pub extension: bool,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
 }
@@ -40,6 +42,7 @@ impl Default for LoadOptions {
             path: Vec::new(),
             step_limit: 1_000_000_000,
             checked: false,
+            extension: false,
             target_options: Vec::new(),
         }
     }
@@ -273,6 +276,7 @@ impl Database {
                 Program::builder(target, options.path.clone(), options.step_limit)
                     .tests(tests)
                     .checked(options.checked)
+                    .extension(options.extension)
                     .target_options(options.target_options.clone())
                     .new(self)
             })

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use camino::Utf8Path;
-use taipan_codegen_cranelift::link_executable;
+use taipan_codegen_cranelift::{Extension, link_executable, link_extension};
 use taipan_lltype::FuncSym;
 
 use crate::{Cache, KeyHasher};
 
 /// Kind of the cache entries.
 const EXECUTABLE: &str = "executable";
+/// What distinguishes those of modules for Python.
+const EXTENSION: &str = "extension";
 
 /// Writes the executable of object files: from the cache, or by the C compiler. For
 /// a small program the C compiler takes longer than everything else together.
@@ -22,22 +24,49 @@ pub(crate) fn link_with_cache(
     options: &[&str],
     output: &Utf8Path,
 ) -> io::Result<()> {
+    let mut key = KeyHasher::new(EXECUTABLE);
+    key.text(&options.join(" "));
+    for object in objects {
+        key.bytes(object);
+    }
+    linked(cache, key, foreign, output, || {
+        link_executable(objects, foreign, options, output.as_std_path())
+    })
+}
+
+/// The same of a module for Python.
+pub(crate) fn link_extension_with_cache(
+    cache: &Cache,
+    object: &[u8],
+    foreign: &[FuncSym],
+    extension: &Extension<'_>,
+    output: &Utf8Path,
+) -> io::Result<()> {
+    let mut key = KeyHasher::new(EXTENSION);
+    key.bytes(object).text(extension.init).text(extension.text);
+    linked(cache, key, foreign, output, || {
+        link_extension(object, foreign, extension, output.as_std_path())
+    })
+}
+
+fn linked(
+    cache: &Cache,
+    mut key: KeyHasher,
+    foreign: &[FuncSym],
+    output: &Utf8Path,
+    link: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
     let folder = folder_of(output)?;
     // Without knowing the compiler, and all files that it reads, nothing can be kept.
     let compiler = c_compiler().filter(|_| cache.is_on() && foreign.is_empty());
     let Some(compiler) = compiler else {
-        return link_executable(objects, foreign, options, output.as_std_path());
+        return link();
     };
-    let mut key = KeyHasher::new(EXECUTABLE);
-    key.text(&compiler).text(&options.join(" "));
-    for object in objects {
-        key.bytes(object);
-    }
-    let key = key.finish();
+    let key = key.text(&compiler).finish();
     if let Some(executable) = cache.get(EXECUTABLE, key) {
         return write(folder, output, &executable);
     }
-    link_executable(objects, foreign, options, output.as_std_path())?;
+    link()?;
     if let Ok(executable) = fs::read(output) {
         cache.put(EXECUTABLE, key, executable);
     }

@@ -194,7 +194,17 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
         h.text(p.as_str());
     }
     h.number(program.step_limit(db));
-    h.number(u64::from(program.tests(db)) | u64::from(program.checked(db)) << 1);
+    let flags = [
+        program.tests(db),
+        program.checked(db),
+        program.extension(db),
+    ];
+    h.number(
+        flags
+            .iter()
+            .rev()
+            .fold(0, |n, flag| n << 1 | u64::from(*flag)),
+    );
     h.number(program.target_options(db).len() as u64);
     for option in program.target_options(db) {
         h.text(option);

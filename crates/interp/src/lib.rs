@@ -19,12 +19,17 @@
 
 mod builtin;
 mod complex;
+mod extension;
 mod heap_image;
 mod space;
 mod testing;
 
 pub use builtin::Builtin;
 pub use complex::Complex;
+pub use extension::{
+    Extension, ExtensionConstant, ExtensionException, ExtensionFunction, ExtensionType,
+    KNOWN_EXCEPTIONS, extension_diagnostics, function_name, offered_extension,
+};
 pub use heap_image::constants;
 pub use heap_image::data::*;
 pub use heap_image::image_changes::{ImageChanges, image_changes};

@@ -234,6 +234,7 @@ const BLOCKING: &[&str] = &[
     "rpy_gil_release",
     "rpy_gil_acquire",
     "rpy_gil_yield",
+    "taipan_py_acquire",
 ];
 
 /// Whether other threads run while the function of that name does.

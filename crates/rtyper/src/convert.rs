@@ -133,7 +133,7 @@ fn c_function(rt: &RTyper<'_>, name: &str, external: &Const, ty: LLType) -> Type
     Ok(FuncSym::new(
         FuncKind::External {
             name: name.into(),
-            can_collect: calls_back || knows_heap || releases_gil,
+            can_collect: calls_back || knows_heap || releases_gil || taipan_lltype::blocks(name),
             can_raise: calls_back,
             releases_gil,
             library,

@@ -151,7 +151,10 @@ pub unsafe fn traceback_locations(f: &mut dyn FnMut(&Location)) {
 /// Calls `f` with the recorded way of an exception, outermost function first; answers
 /// whether that is all of it. Entries between a mark "raised again" and the "caught"
 /// before it belong to what happened meanwhile.
-unsafe fn each_traceback_location(exc_type: usize, f: &mut dyn FnMut(&Location)) -> bool {
+pub(crate) unsafe fn each_traceback_location(
+    exc_type: usize,
+    f: &mut dyn FnMut(&Location),
+) -> bool {
     // SAFETY: entries hold marks or static locations.
     unsafe {
         let s = state();

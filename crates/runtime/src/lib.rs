@@ -17,6 +17,7 @@
 pub mod arith;
 pub mod crash;
 pub mod exc;
+pub mod extension;
 pub mod externals;
 pub mod files;
 pub mod float;

@@ -39,6 +39,11 @@ unsafe extern "C" {
     fn pthread_key_create(key: *mut u32, destructor: *const c_void) -> c_int;
     fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
     fn pthread_getspecific(key: u32) -> *mut c_void;
+    fn pthread_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+    ) -> c_int;
     fn pause() -> c_int;
     fn sem_init(semaphore: *mut Room, shared: c_int, value: u32) -> c_int;
     fn sem_destroy(semaphore: *mut Room) -> c_int;
@@ -85,6 +90,11 @@ pub(crate) fn start(
 
 /// The lowest address of the calling thread's stack.
 pub(crate) fn stack_start() -> usize {
+    stack_bounds().0
+}
+
+/// The lowest address of the calling thread's stack, and its end.
+pub(crate) fn stack_bounds() -> (usize, usize) {
     let mut attributes: Room = [0; 8];
     let (mut start, mut size) = (ptr::null_mut(), 0);
     // SAFETY: the attributes are initialised by the first call.
@@ -94,7 +104,29 @@ pub(crate) fn stack_start() -> usize {
             pthread_attr_destroy(&raw mut attributes);
         }
     }
-    start as usize
+    (start as usize, start as usize + size)
+}
+
+/// Has `ended` called at the end of the calling thread, with what it is given here.
+pub(crate) fn at_end(ended: unsafe extern "C" fn(*mut c_void), given: *mut c_void) {
+    static KEY: AtomicU64 = AtomicU64::new(NO_KEY);
+    let mut key = 0;
+    // SAFETY: the key exists once it is stored; of two threads that make one, one is not used.
+    unsafe {
+        if KEY.load(Relaxed) == NO_KEY {
+            if pthread_key_create(&raw mut key, (ended as *const ()).cast()) != 0 {
+                exc::fatal(b"no key for the threads");
+            }
+            let _ = KEY.compare_exchange(NO_KEY, u64::from(key), Relaxed, Relaxed);
+        }
+        pthread_setspecific(KEY.load(Relaxed) as u32, given);
+    }
+}
+
+/// Has this called in children of forks.
+pub(crate) fn at_fork(child: unsafe extern "C" fn()) {
+    // SAFETY: registers a function.
+    unsafe { pthread_atfork(None, None, Some(child)) };
 }
 
 /// Never returns, and does nothing.

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int};
 use crate::gc::{self, TypeInfo, api, inspect};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, crash, exc, externals, jit, os, raw, stacklet, sys, threads};
+use crate::{arith, crash, exc, extension, externals, jit, os, raw, stacklet, sys, threads};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -39,7 +39,7 @@ pub const ARRAY_ARGV: u32 = 1;
 pub const LIST_ARGV: u32 = 2;
 
 /// Most of the machine stack that is used even if the system allows more.
-const STACK_MAX: u64 = 64 << 20;
+pub(crate) const STACK_MAX: u64 = 64 << 20;
 
 /// The body of `main` in built programs.
 ///
@@ -99,6 +99,19 @@ pub unsafe fn setup(stack: usize) {
 pub unsafe fn run<'a>(table: &ProgramTable, argc: usize, arg: impl Fn(usize) -> &'a [u8]) -> c_int {
     crash::set_places(table.places);
     crash::install();
+    // SAFETY: by contract.
+    unsafe { call_entry(table, argc, arg) }
+}
+
+/// Calls the entry point.
+///
+/// # Safety
+/// As for [`run`].
+pub(crate) unsafe fn call_entry<'a>(
+    table: &ProgramTable,
+    argc: usize,
+    arg: impl Fn(usize) -> &'a [u8],
+) -> c_int {
     // SAFETY: by contract.
     unsafe {
         let list = make_argv(table, argc, arg);
@@ -195,5 +208,6 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     jit::symbols(&mut out);
     stacklet::symbols(&mut out);
     threads::symbols(&mut out);
+    extension::symbols(&mut out);
     externals::symbols(&mut out);
 }

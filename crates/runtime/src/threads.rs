@@ -31,7 +31,7 @@ const STACK: usize = 16 << 20;
 const LEAST_STACK: i64 = 32 << 10;
 
 /// A thread, and what belongs to it while another one runs.
-struct Thread {
+pub(crate) struct Thread {
     next: *mut Thread,
     ident: usize,
     /// Which of the programs of this process it belongs to.
@@ -41,6 +41,10 @@ struct Thread {
     shadow: ShadowStack,
     /// It ran since the last minor collection: its roots may be young objects.
     fresh: bool,
+    /// It is one of [`Lock::all`].
+    listed: bool,
+    /// It belongs to others, and has ended.
+    gone: AtomicBool,
     saved_errno: i64,
     roots: usize,
     roots_top: *mut usize,
@@ -485,6 +489,7 @@ unsafe fn enlist(t: *mut Thread) {
         let l = lock();
         (*t).program = (*l).program;
         (*t).next = (*l).all;
+        (*t).listed = true;
         (*l).all = t;
     }
 }
@@ -701,6 +706,170 @@ pub(crate) fn saved_errno() -> Option<*mut i64> {
     };
     // SAFETY: a thread is alive while it runs.
     (!own.is_null()).then(|| unsafe { &raw mut (*own).saved_errno })
+}
+
+/// How a thread that is not the program's gets in: see [`crate::extension`].
+pub(crate) enum Entered {
+    /// It has the lock, if there is one.
+    Now,
+    /// It had the lock already.
+    Before,
+    /// Another thread has the lock.
+    Busy,
+}
+
+/// Whether the thread that calls is the one whose words are there, and nothing else is to be
+/// done for it to get in.
+///
+/// # Safety
+/// Where there is no lock, the caller is the only one that runs.
+#[inline]
+pub(crate) unsafe fn is_in() -> bool {
+    // SAFETY: by contract.
+    !started() && unsafe { (*lock()).last.cast() == pthread::own() && !(*lock()).last.is_null() }
+}
+
+/// Says that the first thread of the program has its words there, and starts the lock if it is
+/// needed.
+///
+/// # Safety
+/// Called once, by that thread, before any other one gets in.
+pub(crate) unsafe fn begin(with_lock: bool) {
+    // SAFETY: by contract.
+    unsafe {
+        (*lock()).last = own();
+        if with_lock {
+            start();
+        }
+    }
+}
+
+/// Lets a thread in that others may have started: it gets what a thread has, and the lock unless
+/// another one has it. `adopted` is told of a thread that is new here.
+///
+/// # Safety
+/// Where there is no lock, the caller is the only one that runs.
+pub(crate) unsafe fn let_in(
+    stack: impl FnOnce() -> (usize, usize),
+    adopted: impl FnOnce(*mut Thread),
+) -> Entered {
+    // SAFETY: what belongs to the thread is its own; the rest happens with the lock, or alone.
+    unsafe {
+        let l = lock();
+        let mut me: *mut Thread = pthread::own().cast();
+        if me.is_null() {
+            let (size, limit) = stack();
+            me = make_thread(size);
+            (*me).ident = pthread::current();
+            (*me).stack_limit = limit;
+            pthread::set_own(me.cast());
+            adopted(me);
+        }
+        if started() {
+            (*l).mutex.lock();
+            let holder = (*l).holder;
+            if holder.is_null() {
+                (*l).holder = me;
+                (*l).turn += 1;
+                (*l).taken.signal_all();
+            }
+            (*l).mutex.unlock();
+            if holder == me {
+                return Entered::Before;
+            }
+            if !holder.is_null() {
+                return Entered::Busy;
+            }
+        }
+        if !(*me).listed {
+            enlist(me);
+        }
+        let last = core::mem::replace(&mut (*l).last, me);
+        if last != me {
+            if !last.is_null() {
+                put_away(last);
+            }
+            bring(me);
+            forget_gone();
+        }
+        Entered::Now
+    }
+}
+
+/// Waits until nobody has the lock. The caller does not have it, and does not get it.
+pub(crate) fn wait_until_free() {
+    // SAFETY: what is read is protected by the mutex.
+    unsafe {
+        let l = lock();
+        (*l).mutex.lock();
+        while !(*l).holder.is_null() {
+            (*l).waiting += 1;
+            (*l).free.wait(&(*l).mutex);
+            (*l).waiting -= 1;
+        }
+        // Who waits to have it is not to miss that it is free.
+        if (*l).waiting > 0 {
+            (*l).free.signal();
+        }
+        (*l).mutex.unlock();
+    }
+}
+
+/// Notes that a thread that was let in has ended. It may be another thread's turn.
+///
+/// # Safety
+/// The thread is one of the list, and does nothing here any more.
+pub(crate) unsafe fn note_gone(t: *mut Thread) {
+    // SAFETY: by contract.
+    unsafe { (*t).gone.store(true, Relaxed) }
+}
+
+/// Gives back what threads have that have ended.
+unsafe fn forget_gone() {
+    // SAFETY: the caller has the lock, or is alone. Such a thread had no roots.
+    unsafe {
+        let mut t = (*lock()).all;
+        while !t.is_null() {
+            let next = (*t).next;
+            if (*t).gone.load(Relaxed) {
+                discard(t);
+            }
+            t = next;
+        }
+    }
+}
+
+/// In the child of a fork that the program has not asked for: whether what another thread did
+/// there was interrupted.
+///
+/// # Safety
+/// Nobody else is in this process.
+pub(crate) unsafe fn after_foreign_fork() -> bool {
+    // SAFETY: by contract.
+    unsafe {
+        let l = lock();
+        let me: *mut Thread = pthread::own().cast();
+        let interrupted = !(*l).holder.is_null() && (*l).holder != me;
+        (*l).mutex = Mutex::new();
+        (*l).free = Condition::new();
+        (*l).taken = Condition::new();
+        (*l).waiting = 0;
+        if interrupted {
+            return true;
+        }
+        if (*l).last != me {
+            (*l).last = ptr::null_mut();
+        }
+        let mut t = (*l).all;
+        while !t.is_null() {
+            let next = (*t).next;
+            if t != me {
+                discard(t);
+            }
+            t = next;
+        }
+        false
+    }
 }
 
 /// Names and addresses of the functions here, for a linker in the same process.

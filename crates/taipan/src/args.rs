@@ -355,12 +355,16 @@ pub(crate) struct BuildArgs {
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
+    /// Make a module for Python 3 of the functions whose types are declared.
+    #[arg(long, conflicts_with = "jit")]
+    pub(crate) extension: bool,
     /// Say nothing unless something is wrong.
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) c: COptions,
-    /// The executable; by default the module's name and `-c`, of Python `-python.py`.
+    /// The executable; by default the module's name and `-c`, of Python `-python.py`, or `.abi3.so` with
+    /// `--extension`.
     #[arg(short = 'o', value_name = "OUT")]
     pub(crate) output: Option<Utf8PathBuf>,
 }
@@ -634,6 +638,7 @@ pub(crate) enum WatchCommand {
     /// Keep an executable up to date.
     #[command(mut_arg("log_queries", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
+    #[command(mut_arg("extension", for_one_run))]
     Build(BuildArgs),
     /// Run the tests that a change can affect.
     #[command(mut_arg("log_queries", for_one_run))]

@@ -82,9 +82,11 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     }
     context.load.checked = args.code.checked();
     context.db.generate_jit(args.code.jit);
+    context.load.extension = args.extension;
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();
-    context.go_on("build", &[args.target.as_str(), &level, &jit]);
+    let extension = args.extension.to_string();
+    context.go_on("build", &[args.target.as_str(), &level, &jit, &extension]);
     let output = output_of(args);
     let outcome = make(context, args, &output);
     let code = match outcome {
@@ -130,6 +132,10 @@ fn make(
 ) -> Result<Vec<Diagnostic>, Failure> {
     let (db, load, target) = (&context.db, &context.load, &args.target);
     let timings = &mut context.timings;
+    if args.extension {
+        taipan_driver::build_extension(db, load, target, output, timings)?;
+        return Ok(Vec::new());
+    }
     if let Some(options) = c_options(args) {
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
@@ -184,6 +190,7 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
     args.output.clone().unwrap_or_else(|| {
         let name = args.target.file_stem().unwrap_or("program");
         Utf8PathBuf::from(match args.code.backend {
+            _ if args.extension => format!("{name}.abi3.so"),
             Some(Backend::Python) => format!("{name}-python.py"),
             _ => format!("{name}-c"),
         })
@@ -192,8 +199,13 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
 
 /// Refuses options of a back end that is not asked for.
 pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
+    if args.extension && args.code.backend.unwrap_or(Backend::Cranelift) != Backend::Cranelift {
+        return Err(Failure::Usage(
+            "--extension: modules for Python are made by the Cranelift back end".to_owned(),
+        ));
+    }
     let given = args.c.keep_source.is_some() || args.c.lto;
-    match given && args.code.backend_of_executables() != Backend::C {
+    match given && (args.extension || args.code.backend_of_executables() != Backend::C) {
         true => Err(Failure::Usage(
             "--keep-source and --lto are about C files: give --backend c or -O2, too".to_owned(),
         )),

@@ -138,7 +138,7 @@ def entry_point(argv):
 ";
 
 /// Command lines that together use every option of every command. Each works as it stands,
-/// in a folder with `main.py`, `test_main.py`, `interpreter.py` and `batch`; those of `watch`
+/// in a folder with `main.py`, `typed.py`, `test_main.py`, `interpreter.py` and `batch`; those of `watch`
 /// and `explore` go on until they are ended.
 const USES: &[&str] = &[
     "run --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
@@ -149,6 +149,7 @@ const USES: &[&str] = &[
      --jit -o made interpreter.py",
     "build --cache-dir cache --lldebug --quiet main.py",
     "build --backend c -O3 --keep-source c-files --lto main.py",
+    "build --extension typed.py",
     "run --backend c -O1 main.py",
     "build --backend python -o made.py main.py",
     "run --backend python main.py",
@@ -270,6 +271,10 @@ fn every_option_that_is_offered_works() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let twice = "\ndef twice(n):\n    return double(n) + double(n)\n";
     write("main.py", &format!("{PROGRAM}{twice}"));
+    write(
+        "typed.py",
+        "def double(n):\n    # type: (int) -> int\n    return n * 2\n",
+    );
     write("test_main.py", TEST);
     write("interpreter.py", INTERPRETER);
     write(

@@ -1,6 +1,6 @@
 //! Code that belongs to no graph.
 
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, MemFlagsData, Signature, UserFuncName, Value,
 };
@@ -30,6 +30,10 @@ pub(crate) fn emit_glue(
             func.signature.params = [I32, PTR].map(AbiParam::new).to_vec();
             func.signature.returns = vec![AbiParam::new(I32)];
         }
+        Glue::Library => {
+            func.signature.params = vec![AbiParam::new(I8)];
+            func.signature.returns = vec![AbiParam::new(I32)];
+        }
         Glue::Trampoline(_) => func.signature.params = [PTR, PTR].map(AbiParam::new).to_vec(),
         Glue::Callback(f) => func.signature = signature(f.ty(), true)?,
     }
@@ -43,6 +47,7 @@ pub(crate) fn emit_glue(
     let args = b.block_params(block).to_vec();
     match glue {
         Glue::Main => call_runtime_main(&mut b, &mut symbols, &args, own_signature),
+        Glue::Library => start_library(&mut b, &mut symbols, &args),
         Glue::Trampoline(f) => call_from_memory(&mut b, &mut symbols, &args, f)?,
         Glue::Callback(f) => call_with_lock(&mut b, &mut symbols, &args, f)?,
     }
@@ -63,6 +68,20 @@ fn call_runtime_main(
     let table = b.ins().symbol_value(PTR, table);
     let main = symbols.function(b.func, &SymbolRef::External(abi::MAIN.into()), sig);
     let call = b.ins().call(main, &[args[0], args[1], table]);
+    let result = b.inst_results(call).to_vec();
+    b.ins().return_(&result);
+}
+
+fn start_library(b: &mut FunctionBuilder<'_>, symbols: &mut Symbols, args: &[Value]) {
+    let mut sig = Signature::new(CallConv::SystemV);
+    sig.params = vec![AbiParam::new(PTR), AbiParam::new(I8).uext()];
+    sig.returns = vec![AbiParam::new(I32)];
+    let sig = b.import_signature(sig);
+    let table = symbols.global(b.func, &SymbolRef::ProgramTable);
+    let table = b.ins().symbol_value(PTR, table);
+    let start = SymbolRef::External(abi::EXTENSION_START.into());
+    let start = symbols.function(b.func, &start, sig);
+    let call = b.ins().call(start, &[table, args[0]]);
     let result = b.inst_results(call).to_vec();
     b.ins().return_(&result);
 }

@@ -179,6 +179,8 @@ pub(crate) fn code_lines(
 pub enum ImageUse {
     /// An executable.
     Build,
+    /// A part of another program.
+    Library,
     /// Running the entry point in this process.
     Run,
     /// Calling the entries with arguments of any type in this process.
@@ -207,6 +209,7 @@ pub(crate) fn image_with(
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let (mut symbols, entry) = match usage {
         ImageUse::Build => (vec![SymbolRef::Glue(Glue::Main)], entries.first()),
+        ImageUse::Library => (vec![SymbolRef::Glue(Glue::Library)], entries.first()),
         ImageUse::Run => (Vec::new(), entries.first()),
         ImageUse::Call => {
             let needed = entries.iter().flat_map(|f| call_roots(&program, f));

@@ -19,7 +19,7 @@ use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::Written;
 use crate::space::{Fatal, Interp, R, World};
-use crate::{ObjData, Tests, named_id, testing};
+use crate::{Extension, ObjData, Tests, extension, named_id, testing};
 use taipan_engine::Unwind;
 
 /// What import time left.
@@ -38,6 +38,8 @@ pub struct Image {
     pub entry_point: Option<Result<ObjId, Box<Diagnostic>>>,
     /// The tests of a test module.
     pub tests: Tests,
+    /// What a module for Python offers.
+    pub extension: Extension,
     /// Source files that were run as modules, in order.
     pub files: Vec<File>,
     /// The bodies that ran.
@@ -127,8 +129,18 @@ fn attempt_with(
             None
         }
     };
-    let (mut entry, mut items) = (None, Vec::new());
+    let (mut entry, mut items, mut offered) = (None, Vec::new(), None);
     match target {
+        Some(m) if program.extension(db) => {
+            let found = extension::find(&mut it, m);
+            entry = Some(match &found {
+                Ok(found) => found
+                    .entry_point()
+                    .ok_or_else(|| Box::new(no_entry_point())),
+                Err(problem) => Err(problem.clone()),
+            });
+            offered = found.ok();
+        }
         Some(m) if program.tests(db) => match testing::collect(&mut it, m) {
             Ok(found) => items = found,
             Err(problem) => image.tests = problem,
@@ -199,6 +211,9 @@ fn attempt_with(
         let finished = items.iter().map(|i| i.finish(&it, &freezer.ids));
         image.tests = Tests::Found(finished.collect());
         image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
+    }
+    if let Some(offered) = &offered {
+        image.extension = offered.finish(&it, &freezer.ids);
     }
     image.ran = it.ran().collect();
     image.objects = std::mem::take(&mut freezer.objects);

@@ -16,6 +16,10 @@ impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         watchable(&args.code)?;
         supported_c(args)?;
+        if args.extension {
+            let text = "--extension: `watch build` keeps executables up to date";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {

@@ -1,0 +1,154 @@
+//! Modules for Python: the operation behind `build --extension`.
+//!
+//! What a module offers is found at import time (`_taipan_extension`), which makes of each function one
+//! that takes what C code passes. These are the program: its entry point tells the C part of them. The
+//! C part is text, made of what is known of the functions.
+
+mod c_text;
+mod results;
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use taipan_base::{Program, line_index};
+use taipan_codegen::Image;
+use taipan_codegen_cranelift::shared_object_file;
+use taipan_interp::{Extension, extension_diagnostics, function_name, offered_extension};
+
+use crate::build::native_image;
+use crate::db::{Database, LoadOptions};
+use crate::fault::{Failure, guarded};
+use crate::link::link_extension_with_cache;
+use crate::prefetch;
+use crate::program::{
+    compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
+};
+use crate::result_cache::{Question, remember};
+use crate::stages::lowlevel_errors::codegen_failure;
+use crate::stages::native::ImageUse;
+use crate::timing::Timings;
+use crate::typed::typed;
+
+/// Makes a module that Python 3 imports. Its name is the file's, up to the first dot.
+pub fn build_extension(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    output: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let name = module_name(output)?;
+    if !cfg!(target_arch = "x86_64") {
+        let text = "modules for Python are made on x86-64 only".to_owned();
+        return Err(Failure::Usage(text));
+    }
+    let options = LoadOptions {
+        extension: true,
+        ..options.clone()
+    };
+    let (image, module) = guarded(|| made(db, &options, target, timings))??;
+    let object = timings.phase("object", || {
+        shared_object_file(&image).map_err(|e| codegen_failure(&e))
+    })?;
+    let text = c_text::c_text(name, &module);
+    let init = c_text::init_symbol(name);
+    let c_part = taipan_codegen_cranelift::Extension {
+        init: &init,
+        text: &text,
+    };
+    timings
+        .phase("link", || {
+            let cache = db.cache();
+            link_extension_with_cache(&cache, &object, &image.foreign, &c_part, output)
+        })
+        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+}
+
+/// The name under which Python imports the file.
+fn module_name(output: &Utf8Path) -> Result<&str, Failure> {
+    let file = output.file_name().unwrap_or("");
+    let name = file.split('.').next().unwrap_or("");
+    let mut chars = name.chars();
+    let begins = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if begins && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') && file.ends_with(".so") {
+        return Ok(name);
+    }
+    let wanted = "a module for Python is imported by the name of its file, such as `mod.abi3.so`";
+    Err(Failure::Usage(format!("{output}: {wanted}")))
+}
+
+/// What the C part is made of.
+#[derive(Serialize, Deserialize)]
+struct Module {
+    offered: Extension,
+    /// File and line of each function.
+    places: Vec<(String, usize)>,
+}
+
+/// The program, and what it offers.
+fn made(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<(Image, Module), Failure> {
+    let program = load(db, target, options)?;
+    let question = Question {
+        what: "extension",
+        program,
+        options: &[],
+        extent: true,
+    };
+    let keeps = |(image, _): &(Image, Module)| image.foreign.is_empty();
+    remember(db, &question, keeps, || compiled(db, program, timings))
+}
+
+fn compiled(
+    db: &Database,
+    program: Program,
+    timings: &mut Timings,
+) -> Result<(Image, Module), Failure> {
+    timings.phase("parse", || prefetch::compile_files(db, program));
+    let (roots, offered) = timings.phase("import", || {
+        let mut found = import_diagnostics(db, program);
+        if !has_errors(&found) {
+            let entry = entry_roots(db, program).map_err(|d| placed(db, program, d))?;
+            found.extend(extension_diagnostics(db, program));
+            if !has_errors(&found) {
+                return Ok((entry, offered_extension(db, program)));
+            }
+        }
+        Err(Failure::Diagnostics(found))
+    })?;
+    timings.phase("flow", || prefetch::flow_graphs(db, roots));
+    timings.phase("annotate", || {
+        // A result that is not what is declared is an error of the shipped module's functions, too.
+        let others = results::mismatches(db, roots, &offered);
+        match others.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Diagnostics(others)),
+        }
+    })?;
+    let found = compile_diagnostics(db, roots);
+    if has_errors(&found) {
+        return Err(Failure::Diagnostics(found));
+    }
+    let root = typed(db, roots, timings)?;
+    let image = native_image(db, roots, &root, ImageUse::Library, timings)?;
+    let places = offered.functions.iter().map(|f| {
+        let place = function_name(db, program, f.func).map(|(_, span)| {
+            let text = span.file.text(db);
+            let line = line_index(db, span.file)
+                .line_column(text, span.range.start)
+                .0;
+            (span.file.path(db).to_string(), line as usize)
+        });
+        place.unwrap_or_default()
+    });
+    let module = Module {
+        places: places.collect(),
+        offered: (*offered).clone(),
+    };
+    Ok((image, module))
+}
