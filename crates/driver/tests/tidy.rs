@@ -27,6 +27,7 @@ const ORDER: &[&str] = &[
     "codegen",
     "codegen-c",
     "codegen-cranelift",
+    "codegen-llvm",
     "jit-native",
     "cache",
     "driver",
@@ -57,6 +58,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codegen", &["salsa", "rtyper"]),
     ("codegen-c", &["salsa", "rtyper"]),
     ("codegen-cranelift", &["salsa", "rtyper"]),
+    ("codegen-llvm", &["salsa", "rtyper"]),
     ("jit-native", &["salsa", "rtyper"]),
 ];
 

@@ -192,8 +192,7 @@ pub(crate) enum Backend {
     Cranelift,
     /// C, compiled by gcc or clang.
     C,
-    /// LLVM IR.
-    #[value(hide = true)]
+    /// Machine code by LLVM, which clang runs.
     Llvm,
 }
 
@@ -364,7 +363,7 @@ pub(crate) struct BuildArgs {
 /// What there is to say to back ends that write source files.
 #[derive(Args)]
 pub(crate) struct COptions {
-    /// Leave the C files in this folder, with a Makefile (with `--backend c`).
+    /// Leave the files of C or LLVM in this folder, with a Makefile (with `--backend c` or `llvm`).
     #[arg(long, value_name = "DIR")]
     pub(crate) keep_source: Option<Utf8PathBuf>,
     /// Optimise all C files together when they are linked (with `--backend c`).
@@ -497,8 +496,7 @@ pub(crate) enum Stage {
     Asm,
     /// C source.
     C,
-    /// LLVM IR.
-    #[value(hide = true)]
+    /// LLVM's text, as a module of its own.
     Llvm,
     /// Python source.
     #[value(hide = true)]

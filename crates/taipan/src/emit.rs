@@ -40,7 +40,8 @@ fn stage(stage: Stage) -> Result<DriverStage, Failure> {
         Stage::Colors => DriverStage::Colors,
         Stage::Timeshifted => DriverStage::Timeshifted,
         Stage::C => DriverStage::C,
-        Stage::Llvm | Stage::Python => {
+        Stage::Llvm => DriverStage::Llvm,
+        Stage::Python => {
             return Err(Failure::Usage("this stage is not there yet".to_owned()));
         }
     })

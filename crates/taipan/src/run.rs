@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
-use taipan_driver::{Built, COptions, Failure, RunRequest, build_with_jit, extent, load};
+use taipan_driver::{
+    Built, COptions, Failure, RunRequest, build_llvm, build_with_jit, extent, load, run_llvm,
+};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
@@ -21,6 +23,11 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         "c" => Engine::C,
         _ => Engine::Native,
     });
+    let llvm = args.code.backend == Some(Backend::Llvm);
+    if llvm && args.engine.is_some_and(|e| e != Engine::Native) {
+        let text = "--backend is of machine code: leave out one of --engine and --backend";
+        return context.fail(&Failure::Usage(text.to_owned()));
+    }
     let engine = match args.engine.or(configured).unwrap_or(Engine::Native) {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
         Engine::Native if args.code.backend == Some(Backend::C) => taipan_driver::Engine::C,
@@ -48,6 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
     let outcome = match engine {
         taipan_driver::Engine::C if args.code.jit => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
+        _ if llvm => run_llvm(db, load, &request, timings),
         _ => taipan_driver::run(db, load, &request, timings),
     };
     args.jit.tell(args.target.as_str(), request.jit.as_ref());
@@ -73,7 +81,8 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     context.db.generate_jit(args.code.jit);
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();
-    context.go_on("build", &[args.target.as_str(), &level, &jit]);
+    let llvm = (args.code.backend == Some(Backend::Llvm)).to_string();
+    context.go_on("build", &[args.target.as_str(), &level, &jit, &llvm]);
     let output = output_of(args);
     let outcome = make(context, args, &output);
     let code = match outcome {
@@ -119,6 +128,11 @@ fn make(
 ) -> Result<Vec<Diagnostic>, Failure> {
     let (db, load, target) = (&context.db, &context.load, &args.target);
     let timings = &mut context.timings;
+    if args.code.backend == Some(Backend::Llvm) {
+        let options = source_options(args);
+        build_llvm(db, load, target, output, &options, timings)?;
+        return Ok(Vec::new());
+    }
     if let Some(options) = c_options(args) {
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
@@ -151,12 +165,16 @@ pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
 
 /// How C is compiled, if that is the way.
 pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
-    (args.code.backend_of_executables() == Backend::C).then(|| COptions {
+    (args.code.backend_of_executables() == Backend::C).then(|| source_options(args))
+}
+
+fn source_options(args: &BuildArgs) -> COptions {
+    COptions {
         optimize: args.code.optimize.unwrap_or(2),
         lto: args.c.lto || args.code.optimize == Some(3),
         debug: false,
         keep_source: args.c.keep_source.clone(),
-    })
+    }
 }
 
 /// The executable that is to be made.
@@ -169,12 +187,15 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
 
 /// Refuses options of a back end that is not asked for.
 pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
-    let given = args.c.keep_source.is_some() || args.c.lto;
-    match given && args.code.backend_of_executables() != Backend::C {
-        true => Err(Failure::Usage(
+    let (keep, lto) = (args.c.keep_source.is_some(), args.c.lto);
+    match args.code.backend_of_executables() {
+        Backend::Cranelift if keep || lto => Err(Failure::Usage(
             "--keep-source and --lto are about C files: give --backend c or -O2, too".to_owned(),
         )),
-        false => Ok(()),
+        Backend::Llvm if lto => Err(Failure::Usage(
+            "--lto is about C files: give --backend c, or leave it out".to_owned(),
+        )),
+        Backend::Cranelift | Backend::Llvm | Backend::C => Ok(()),
     }
 }
 
@@ -189,11 +210,14 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }
         Backend::C => {}
-        Backend::Llvm => {
+        Backend::Llvm if options.jit => {
             return Err(Failure::Usage(
-                "the LLVM back end is not there yet".to_owned(),
+                "the LLVM back end has no just-in-time compiler: leave out one of --jit and \
+                 --backend"
+                    .to_owned(),
             ));
         }
+        Backend::Llvm => {}
     }
     if options.gc != "generational" {
         return Err(Failure::Usage(format!(

@@ -88,9 +88,7 @@ fn what_is_not_there_yet_is_not_offered() {
     let options: [&[&str]; 2] = [&["--gc", "ref"], &["--gc", "boehm"]];
     for command in ["run", "build"] {
         let help = help(command);
-        assert_eq!(values(&help, "--backend"), ["cranelift", "c"]);
-        let o = taipan(&[command, "--backend", "llvm", "main.py"]);
-        assert_eq!(o.status.code(), Some(2), "{command}");
+        assert_eq!(values(&help, "--backend"), ["cranelift", "c", "llvm"]);
         for option in options {
             let o = taipan(&[&[command], option, &["main.py"]].concat());
             let stderr = String::from_utf8_lossy(&o.stderr);
@@ -106,10 +104,8 @@ fn what_is_not_there_yet_is_not_offered() {
             );
         }
     }
-    for stage in ["llvm", "python"] {
-        let o = taipan(&["emit", stage, "main.py:double"]);
-        assert_eq!(o.status.code(), Some(2), "{stage}");
-    }
+    let o = taipan(&["emit", "python", "main.py:double"]);
+    assert_eq!(o.status.code(), Some(2));
 }
 
 const INTERPRETER: &str = "\

@@ -6,7 +6,7 @@ use taipan_driver::{Database, Failure, LoadOptions};
 use taipan_watch::{Answer, Job, Rebuild};
 
 use super::{Shown, Task};
-use crate::args::BuildArgs;
+use crate::args::{Backend, BuildArgs};
 use crate::output::{Context, color, failure_text};
 use crate::run::{c_options, output_of, supported, supported_c};
 
@@ -16,6 +16,10 @@ impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         supported(&args.code)?;
         supported_c(args)?;
+        if args.code.backend == Some(Backend::Llvm) {
+            let text = "watched programs are made by Cranelift or C: leave out --backend";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let jit = args.code.jit;
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {
