@@ -58,8 +58,8 @@ pub(crate) struct LlvmProgram {
     pub(crate) foreign: Vec<FuncSym>,
 }
 
-/// The module of what belongs to the program as a whole.
-const PROGRAM: &str = "program";
+/// The module of what belongs to the program as a whole. No module of Python is called so.
+const PROGRAM: &str = "taipan+program";
 /// How many objects are in one module of data, about.
 const DATA_SIZE: usize = 2048;
 
@@ -225,7 +225,7 @@ fn data_modules(data: Vec<(SymbolRef, Arc<DataObject>)>) -> Vec<Module> {
     named.sort_by(|a, b| a.0.cmp(&b.0));
     let mut modules: Vec<Module> = (0..count)
         .map(|i| Module {
-            name: format!("data.{i}"),
+            name: format!("taipan+data.{i}"),
             ..Module::default()
         })
         .collect();
@@ -268,6 +268,6 @@ fn module_name(db: &dyn Db, roots: Roots, f: &FuncSym) -> String {
             format!("taipan_prelude.{module}")
         }
         (_, Some((file, ..))) => module_of(file.path(db)),
-        (_, None) => "generated".to_owned(),
+        (_, None) => "taipan+generated".to_owned(),
     }
 }
