@@ -47,7 +47,9 @@ fn verify(text: &str) {
     };
     let folder = tempfile::tempdir().expect("a folder");
     let made = tools.compile(text, 2, folder.path(), "module");
-    assert!(made.is_ok(), "{}\n{text}", made.err().expect("it failed"));
+    if let Err(e) = made {
+        panic!("{e}\n{text}");
+    }
 }
 
 fn check(text: &str, expected: Expect) {
