@@ -253,24 +253,23 @@ fn compile_file(dir: &Path, file: &File, flags: &[String]) -> io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Leaves the files in a folder, with the runtime and a Makefile that puts them together.
-fn leave(
-    program: &CProgram,
-    flags: &[String],
+/// Leaves files in a folder, with the runtime and the C libraries that the program brings; says how
+/// these are compiled and linked.
+pub(crate) fn leave_files<'a>(
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+    foreign: &[FuncSym],
     folder: &Utf8Path,
-    output: &Utf8Path,
-) -> io::Result<()> {
+) -> io::Result<(String, String)> {
     fs::create_dir_all(folder)?;
-    let kept =
-        |file: &File| fs::read_to_string(folder.join(&file.name)).is_ok_and(|t| t == file.text);
-    for f in program.headers.iter().chain(&program.sources) {
+    for (name, text) in files {
+        let file = folder.join(name);
         // Make looks at times.
-        if !kept(f) {
-            fs::write(folder.join(&f.name), &f.text)?;
+        if !fs::read_to_string(&file).is_ok_and(|t| t == text) {
+            fs::write(file, text)?;
         }
     }
     fs::write(folder.join("runtime.o"), runtime_object())?;
-    let (compile, link) = match &program.foreign[..] {
+    let (compile, link) = match foreign {
         [] => (vec![], vec![]),
         functions => write_sources(functions, folder.as_std_path())?,
     };
@@ -280,6 +279,19 @@ fn leave(
             .collect::<Vec<_>>()
             .join(" ")
     };
+    Ok((words(compile), words(link)))
+}
+
+/// Leaves the files in a folder, with the runtime and a Makefile that puts them together.
+fn leave(
+    program: &CProgram,
+    flags: &[String],
+    folder: &Utf8Path,
+    output: &Utf8Path,
+) -> io::Result<()> {
+    let files = program.headers.iter().chain(&program.sources);
+    let files = files.map(|f| (f.name.as_str(), f.text.as_str()));
+    let (compile, link) = leave_files(files, &program.foreign, folder)?;
     let name = output.file_name().unwrap_or("program");
     let objects: Vec<String> = program
         .sources
@@ -291,8 +303,8 @@ fn leave(
         .replace("@FLAGS@", &FLAGS.join(" "))
         .replace("@OPTIMIZE@", &flags.join(" "))
         .replace("@OBJECTS@", &objects.join(" \\\n    "))
-        .replace("@FOREIGN@", &words(compile))
-        .replace("@LINK@", &words(link))
+        .replace("@FOREIGN@", &compile)
+        .replace("@LINK@", &link)
         .replace("@LIBRARIES@", &LIBRARIES.join(" "));
     fs::write(folder.join("Makefile"), makefile)
 }

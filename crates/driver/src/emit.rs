@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Program};
+use taipan_codegen_llvm::Module;
 use taipan_graph::text::{GraphText, TextDialect};
 use taipan_graph::{Graph, ObjId, VarId, print_dot};
 use taipan_interp::{Function, ObjData, Object};
@@ -20,7 +21,8 @@ use crate::result_cache::{Question, remember};
 use crate::show::{Known, Places, User, add_graph, drawn, user_of};
 use crate::stages;
 use crate::stages::c::{c_code, places_of};
-use crate::stages::lowlevel_errors::typer_failure;
+use crate::stages::llvm::{function_module, modules};
+use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
 use crate::stages::reach::reachable;
 use crate::stages::{GraphStage, native, root_sym};
 use crate::timeshift::{generated_picture, generated_text};
@@ -52,6 +54,8 @@ pub enum Stage {
     Asm,
     /// Python.
     Python,
+    /// LLVM's text.
+    Llvm,
     /// What is green and what is red if the function is a portal.
     Colors,
     /// The timeshifted graphs of such a portal.
@@ -73,6 +77,7 @@ impl Stage {
             Stage::Clif => "clif",
             Stage::Asm => "asm",
             Stage::Python => "python",
+            Stage::Llvm => "llvm",
             Stage::Colors => "colors",
             Stage::Timeshifted => "timeshifted",
         }
@@ -131,7 +136,12 @@ fn emit_stage(
 ) -> Result<String, Failure> {
     let graphs = !matches!(
         request.stage,
-        Stage::Bytecode | Stage::Clif | Stage::Asm | Stage::Python | Stage::Timeshifted
+        Stage::Bytecode
+            | Stage::Clif
+            | Stage::Asm
+            | Stage::Python
+            | Stage::Llvm
+            | Stage::Timeshifted
     );
     if matches!(request.form, EmitForm::Svg | EmitForm::Dot) && !graphs {
         return Err(Failure::Usage(format!(
@@ -427,6 +437,11 @@ fn lowlevel(
 ) -> Result<(), Failure> {
     let db = out.db;
     let root = typed(db, roots, timings)?;
+    if func.is_none() && request.stage == Stage::Llvm {
+        // As they are built.
+        let program = modules(db, roots, &root, timings).map_err(|e| codegen_failure(&e))?;
+        return (program.modules.iter()).try_for_each(|m| llvm_text(out, m));
+    }
     let syms = match func {
         None => {
             let stage = match request.stage {
@@ -447,6 +462,11 @@ fn lowlevel(
         return Ok(());
     }
     for sym in syms {
+        if request.stage == Stage::Llvm {
+            let module = function_module(db, roots, &sym).map_err(|e| codegen_failure(&e))?;
+            llvm_text(out, &module)?;
+            continue;
+        }
         let key = LLFunction::new(db, roots, sym.clone());
         let graph = match request.stage {
             Stage::Rtyped => match stages::rtyped(db, roots, &sym) {
@@ -473,6 +493,13 @@ fn lowlevel(
     Ok(())
 }
 
+fn llvm_text(out: &mut Output<'_>, module: &Module) -> Result<(), Failure> {
+    out.text
+        .push_str(&module.text().map_err(|e| codegen_failure(&e))?);
+    out.say("\n");
+    Ok(())
+}
+
 fn lowlevel_graph(out: &mut Output<'_>, graph: &LLGraph, places: Option<&Places>) {
     let names = lowlevel_names(out.db, out.program, graph);
     let ty = |v| Some(graph.ty(v).to_string());
@@ -482,7 +509,7 @@ fn lowlevel_graph(out: &mut Output<'_>, graph: &LLGraph, places: Option<&Places>
 /// A function as C.
 fn c_text(out: &mut Output<'_>, roots: Roots, sym: &FuncSym) -> Result<(), Failure> {
     let f = LLFunction::new(out.db, roots, sym.clone());
-    let c = c_code(out.db, f).map_err(|e| crate::stages::lowlevel_errors::codegen_failure(&e))?;
+    let c = c_code(out.db, f).map_err(|e| codegen_failure(&e))?;
     let places = match out.form {
         EmitForm::Lines => places_of(out.db, roots, sym),
         _ => None,
@@ -501,7 +528,7 @@ fn code(
     asm: bool,
     places: Option<&Places>,
 ) -> Result<(), Failure> {
-    let failed = |e| crate::stages::lowlevel_errors::codegen_failure(&e);
+    let failed = |e| codegen_failure(&e);
     if out.form != EmitForm::Lines {
         let text = native::code_text(out.db, roots, sym, graph, asm).map_err(failed)?;
         out.text.push_str(&text);

@@ -228,7 +228,7 @@ const STAGES: &[&[&str]] = &[
     &["jit_graph"],
     &["exceptions"],
     &["gc"],
-    &["machine_code", "c_code"],
+    &["machine_code", "c_code", "llvm_code"],
 ];
 
 /// Queries that only look something up in a larger result: not worth a line unless

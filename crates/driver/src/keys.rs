@@ -91,7 +91,7 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             FuncKeyKind::Helper(key) => helper(*key),
             FuncKeyKind::Synth(_, sym) => sym.name().to_owned(),
         },
-        "kept_simplified" | "kept_optimized" | "kept_code" => low_level(id),
+        "kept_simplified" | "kept_optimized" | "kept_code" | "kept_llvm_code" => low_level(id),
         _ if has_low_level_key(query) => low_level(id),
         _ => return None,
     })
@@ -124,5 +124,6 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "object_flow_of"
             | "machine_code"
             | "python_text"
+            | "llvm_code"
     )
 }

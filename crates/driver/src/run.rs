@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
 use taipan_llinterp::{LLError, LLInterpreter};
@@ -96,6 +96,21 @@ fn run_c(
     request: &RunRequest,
     timings: &mut Timings,
 ) -> Result<i32, Failure> {
+    let c = COptions {
+        optimize: request.optimize,
+        ..COptions::default()
+    };
+    run_built(request, timings, |program, timings| {
+        build_c(db, options, &request.target, program, &c, timings)
+    })
+}
+
+/// Has an executable built and runs it, as a process of its own.
+pub(crate) fn run_built(
+    request: &RunRequest,
+    timings: &mut Timings,
+    build: impl FnOnce(&Utf8Path, &mut Timings) -> Result<(), Failure>,
+) -> Result<i32, Failure> {
     let failed = |e: io::Error| Failure::Usage(format!("{}: {e}", request.target));
     let folder = tempfile::Builder::new()
         .prefix("taipan-run-")
@@ -103,11 +118,7 @@ fn run_c(
         .map_err(failed)?;
     let program = Utf8PathBuf::from_path_buf(folder.path().join("program"))
         .map_err(|p| Failure::Usage(format!("{} is not UTF-8", p.display())))?;
-    let c = COptions {
-        optimize: request.optimize,
-        ..COptions::default()
-    };
-    build_c(db, options, &request.target, &program, &c, timings)?;
+    build(&program, timings)?;
     let mut command = Command::new(&program);
     if let Some((name, arguments)) = request.argv.split_first() {
         command.arg0(name).args(arguments);

@@ -28,6 +28,7 @@ const ORDER: &[&str] = &[
     "codegen-c",
     "codegen-cranelift",
     "codegen-python",
+    "codegen-llvm",
     "jit-native",
     "cache",
     "driver",
@@ -59,6 +60,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codegen-c", &["salsa", "rtyper"]),
     ("codegen-cranelift", &["salsa", "rtyper"]),
     ("codegen-python", &["salsa", "rtyper"]),
+    ("codegen-llvm", &["salsa", "rtyper"]),
     ("jit-native", &["salsa", "rtyper"]),
 ];
 

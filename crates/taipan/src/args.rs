@@ -194,11 +194,22 @@ pub(crate) enum Backend {
     Cranelift,
     /// C, compiled by gcc or clang.
     C,
-    /// LLVM IR.
-    #[value(hide = true)]
+    /// Machine code by LLVM, which clang runs.
     Llvm,
     /// Python 3, in one file.
     Python,
+}
+
+impl Backend {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Backend::Cranelift => "cranelift",
+            Backend::C => "c",
+            Backend::Llvm => "llvm",
+            Backend::Python => "python",
+        }
+    }
 }
 
 /// How code is made. An option is hidden for as long as it has one value that works:
@@ -372,7 +383,7 @@ pub(crate) struct BuildArgs {
 /// What there is to say to back ends that write source files.
 #[derive(Args)]
 pub(crate) struct COptions {
-    /// Leave the C files in this folder, with a Makefile (with `--backend c`).
+    /// Leave the files of C or LLVM in this folder, with a Makefile (with `--backend c` or `llvm`).
     #[arg(long, value_name = "DIR")]
     pub(crate) keep_source: Option<Utf8PathBuf>,
     /// Optimise all C files together when they are linked (with `--backend c`).
@@ -505,8 +516,7 @@ pub(crate) enum Stage {
     Asm,
     /// C source.
     C,
-    /// LLVM IR.
-    #[value(hide = true)]
+    /// LLVM's text, as a module of its own.
     Llvm,
     /// Python source.
     Python,

@@ -19,15 +19,12 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
     if args.format != EmitFormat::Json {
         progress::begin(context.db.log());
     }
-    let code = match stage(args.stage) {
-        Ok(stage) => print(args, stage, context),
-        Err(f) => context.fail(&f),
-    };
+    let code = print(args, stage(args.stage), context);
     context.finish(&args.common, code)
 }
 
-fn stage(stage: Stage) -> Result<DriverStage, Failure> {
-    Ok(match stage {
+fn stage(stage: Stage) -> DriverStage {
+    match stage {
         Stage::Bytecode => DriverStage::Bytecode,
         Stage::Flow => DriverStage::Flow,
         Stage::Annotations => DriverStage::Annotations,
@@ -41,10 +38,8 @@ fn stage(stage: Stage) -> Result<DriverStage, Failure> {
         Stage::Timeshifted => DriverStage::Timeshifted,
         Stage::C => DriverStage::C,
         Stage::Python => DriverStage::Python,
-        Stage::Llvm => {
-            return Err(Failure::Usage("this stage is not there yet".to_owned()));
-        }
-    })
+        Stage::Llvm => DriverStage::Llvm,
+    }
 }
 
 fn print(args: &EmitArgs, stage: DriverStage, context: &mut Context) -> i32 {

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
-use taipan_driver::{Built, COptions, Failure, RunRequest, build_with_jit, extent, load};
+use taipan_driver::{
+    Built, COptions, Failure, RunRequest, build_llvm, build_with_jit, extent, load, run_llvm,
+};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
@@ -22,6 +24,11 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         "python" => Engine::Python,
         _ => Engine::Native,
     });
+    let llvm = args.code.backend == Some(Backend::Llvm);
+    if llvm && args.engine.is_some_and(|e| e != Engine::Native) {
+        let text = "--backend is of machine code: leave out one of --engine and --backend";
+        return context.fail(&Failure::Usage(text.to_owned()));
+    }
     let chosen = match args.code.backend {
         Some(Backend::Python) => Some(Engine::Python),
         _ => args.engine.or(configured),
@@ -59,6 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
     let outcome = match engine {
         taipan_driver::Engine::C if args.code.jit => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
+        _ if llvm => run_llvm(db, load, &request, timings),
         _ => taipan_driver::run(db, load, &request, timings),
     };
     args.jit.tell(args.target.as_str(), request.jit.as_ref());
@@ -85,8 +93,11 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     context.load.extension = args.extension;
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();
-    let extension = args.extension.to_string();
-    context.go_on("build", &[args.target.as_str(), &level, &jit, &extension]);
+    let backend = match args.extension {
+        true => "extension",
+        false => args.code.backend_of_executables().name(),
+    };
+    context.go_on("build", &[args.target.as_str(), &level, &jit, backend]);
     let output = output_of(args);
     let outcome = make(context, args, &output);
     let code = match outcome {
@@ -136,6 +147,11 @@ fn make(
         taipan_driver::build_extension(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
+    if args.code.backend == Some(Backend::Llvm) {
+        let options = source_options(args);
+        build_llvm(db, load, target, output, &options, timings)?;
+        return Ok(Vec::new());
+    }
     if let Some(options) = c_options(args) {
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
@@ -177,12 +193,16 @@ pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
 
 /// How C is compiled, if that is the way.
 pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
-    (args.code.backend_of_executables() == Backend::C).then(|| COptions {
+    (args.code.backend_of_executables() == Backend::C).then(|| source_options(args))
+}
+
+fn source_options(args: &BuildArgs) -> COptions {
+    COptions {
         optimize: args.code.optimize.unwrap_or(2),
         lto: args.c.lto || args.code.optimize == Some(3),
         debug: false,
         keep_source: args.c.keep_source.clone(),
-    })
+    }
 }
 
 /// The executable that is to be made.
@@ -204,12 +224,18 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
             "--extension: modules for Python are made by the Cranelift back end".to_owned(),
         ));
     }
-    let given = args.c.keep_source.is_some() || args.c.lto;
-    match given && (args.extension || args.code.backend_of_executables() != Backend::C) {
-        true => Err(Failure::Usage(
+    let (keep, lto) = (args.c.keep_source.is_some(), args.c.lto);
+    match args.code.backend_of_executables() {
+        _ if args.extension && (keep || lto) => Err(Failure::Usage(
+            "--keep-source and --lto go without --extension".to_owned(),
+        )),
+        Backend::Cranelift | Backend::Python if keep || lto => Err(Failure::Usage(
             "--keep-source and --lto are about C files: give --backend c or -O2, too".to_owned(),
         )),
-        false => Ok(()),
+        Backend::Llvm if lto => Err(Failure::Usage(
+            "--lto is about C files: give --backend c, or leave it out".to_owned(),
+        )),
+        Backend::Cranelift | Backend::Llvm | Backend::C | Backend::Python => Ok(()),
     }
 }
 
@@ -233,11 +259,14 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }
         Backend::C => {}
-        Backend::Llvm => {
+        Backend::Llvm if options.jit => {
             return Err(Failure::Usage(
-                "the LLVM back end is not there yet".to_owned(),
+                "the LLVM back end has no just-in-time compiler: leave out one of --jit and \
+                 --backend"
+                    .to_owned(),
             ));
         }
+        Backend::Llvm => {}
     }
     if options.gc != "generational" {
         return Err(Failure::Usage(format!(

@@ -88,9 +88,10 @@ fn what_is_not_there_yet_is_not_offered() {
     let options: [&[&str]; 2] = [&["--gc", "ref"], &["--gc", "boehm"]];
     for command in ["run", "build"] {
         let help = help(command);
-        assert_eq!(values(&help, "--backend"), ["cranelift", "c", "python"]);
-        let o = taipan(&[command, "--backend", "llvm", "main.py"]);
-        assert_eq!(o.status.code(), Some(2), "{command}");
+        assert_eq!(
+            values(&help, "--backend"),
+            ["cranelift", "c", "llvm", "python"]
+        );
         for option in options {
             let o = taipan(&[&[command], option, &["main.py"]].concat());
             let stderr = String::from_utf8_lossy(&o.stderr);
@@ -110,8 +111,6 @@ fn what_is_not_there_yet_is_not_offered() {
             );
         }
     }
-    let o = taipan(&["emit", "llvm", "main.py:double"]);
-    assert_eq!(o.status.code(), Some(2));
 }
 
 const INTERPRETER: &str = "\

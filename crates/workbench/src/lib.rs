@@ -18,8 +18,9 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{MemorySystem, Program, System, sync};
 use taipan_driver::{
-    CallOutcome, CallRequest, Checked, Database, Engine, Failure, LoadOptions, QueryEvent, Timings,
-    call, checked, compile_native, load, parse_literal,
+    CallOutcome, CallRequest, Checked, Database, EmitForm, EmitRequest, Engine, Failure,
+    LoadOptions, QueryEvent, Stage, Timings, call, checked, compile_native, emit, load,
+    parse_literal,
 };
 
 /// The target where none is named.
@@ -117,6 +118,19 @@ impl Workbench {
     pub fn compile(&self) -> Result<Vec<u8>, Failure> {
         let timings = &mut Timings::default();
         compile_native(&self.db, &self.options, &self.target, timings)
+    }
+
+    /// What a stage made of the whole program, as text.
+    pub fn emit(&self, stage: Stage) -> Result<String, Failure> {
+        let request = EmitRequest {
+            stage,
+            file: self.target.clone(),
+            func: None,
+            inputs: None,
+            form: EmitForm::Text,
+            targets: Vec::new(),
+        };
+        emit(&self.db, &self.options, &request, &mut Timings::default())
     }
 
     /// Calls a function of the target with arguments that are written as literals.

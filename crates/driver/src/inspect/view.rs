@@ -20,6 +20,7 @@ use crate::python::python_of;
 use crate::show::{Known, Places, add_graph};
 use crate::stages::c::c_code;
 use crate::stages::drivers::{color_of_name, jit_drivers};
+use crate::stages::llvm::function_module;
 use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
 use crate::stages::{self, QuerySummaries, native};
 use crate::timeshift::{generated_picture, generated_text};
@@ -66,6 +67,13 @@ pub fn view(program: &Inspected<'_>, function: &str, stage: Stage) -> Result<Vie
             Stage::Flow => flow(program, spec),
             Stage::Annotations => annotations(program, spec),
             Stage::Clif | Stage::Asm => machine(program, spec, stage == Stage::Asm),
+            Stage::Llvm => {
+                let sym = sym(program, spec)?;
+                let text = function_module(program.db, program.roots, &sym)
+                    .and_then(|m| m.text())
+                    .map_err(|e| codegen_failure(&e))?;
+                Ok(text_view(&text))
+            }
             Stage::Colors => colors(program, spec),
             Stage::Timeshifted => {
                 let portal = sym(program, spec)?;

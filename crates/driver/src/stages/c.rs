@@ -101,7 +101,7 @@ impl CSource for Source<'_> {
 }
 
 /// The dotted name of a module: of the file, and of the packages that it is in.
-fn module_of(path: &camino::Utf8Path) -> String {
+pub(crate) fn module_of(path: &camino::Utf8Path) -> String {
     let mut names: Vec<&str> = Vec::new();
     match path.file_stem() {
         Some("__init__") | None => {}

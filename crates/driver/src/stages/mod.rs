@@ -17,6 +17,7 @@ pub(crate) mod hints;
 mod jit;
 pub(crate) mod late_writes;
 pub(crate) mod linked;
+pub(crate) mod llvm;
 pub(crate) mod lowlevel_errors;
 pub(crate) mod native;
 mod program;

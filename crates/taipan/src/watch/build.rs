@@ -6,7 +6,7 @@ use taipan_driver::{Database, Failure, LoadOptions};
 use taipan_watch::{Answer, Job, Rebuild};
 
 use super::{Shown, Task};
-use crate::args::BuildArgs;
+use crate::args::{Backend, BuildArgs};
 use crate::output::{Context, color, failure_text};
 use crate::run::{c_options, output_of, supported_c, watchable};
 
@@ -18,6 +18,10 @@ impl Build {
         supported_c(args)?;
         if args.extension {
             let text = "--extension: `watch build` keeps executables up to date";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        if args.code.backend == Some(Backend::Llvm) {
+            let text = "watched programs are made by Cranelift or C: leave out --backend";
             return Err(Failure::Usage(text.to_owned()));
         }
         let jit = args.code.jit;

@@ -37,7 +37,7 @@ impl Run {
             return Err(Failure::Usage(text.to_owned()));
         }
         if !matches!(args.run.engine, None | Some(Engine::Native))
-            || args.run.code.backend == Some(Backend::C)
+            || matches!(args.run.code.backend, Some(Backend::C | Backend::Llvm))
         {
             let text =
                 "watched programs run as machine code in memory: leave out --engine and --backend";

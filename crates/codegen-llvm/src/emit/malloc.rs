@@ -1,0 +1,313 @@
+//! Allocation, of GC objects and raw memory.
+//!
+//! New objects are cleared by stores of single words; LLVM drops those of words that are
+//! stored to right away.
+
+use taipan_codegen::SymbolRef;
+use taipan_codegen::abi::{LARGE_OBJECT, state};
+use taipan_graph::Operation;
+use taipan_lltype::{
+    LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE, VarLayout, VoidConst,
+    has_destructor, round_up,
+};
+
+use super::{Emitter, HEAP, Value};
+use crate::text::Metadata;
+use crate::types::{Bad, Ty};
+
+/// Objects of up to this size are allocated inline and cleared by single stores.
+const MAX_INLINE_CLEAR: u64 = 128;
+/// Bytes of items up to which arrays are allocated inline.
+const MAX_SHORT_ARRAY: u64 = 128;
+
+/// What allocation functions return: nobody else knows the address.
+const FRESH: &str = "noalias nonnull ";
+
+/// An object that is allocated inline if it is short.
+struct Inline {
+    /// The short one.
+    object: Value,
+    /// The one from the runtime, and the label that it comes from.
+    long: (Value, String),
+    /// Where both ways meet.
+    done: String,
+}
+
+impl Emitter<'_> {
+    /// `malloc` and its like, of an object with so many items.
+    pub(super) fn malloc(
+        &mut self,
+        ty: &LLOperand,
+        flavor: &LLOperand,
+        length: Option<&LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        use taipan_lltype::ConstantOperand as _;
+        let ty = ty.as_type().ok_or("of what is no constant type")?;
+        let (gc, zero) = match flavor {
+            LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc, zero })) => (*gc, *zero),
+            _ => (ty.is_gc_container(), false),
+        };
+        let count = match length {
+            Some(length) => Some((self.word(length)?, length)),
+            None => None,
+        };
+        let l = self.layout(ty);
+        match (gc, count) {
+            (true, None) => Ok(self.malloc_fixed(ty, &l, op)),
+            (true, Some(n)) => self.malloc_varsize(ty, &l, n, zero, op),
+            (false, n) => self.malloc_raw(&l, n.map(|(n, _)| n), zero),
+        }
+    }
+
+    pub(super) fn raw_malloc(&mut self, size: Value, zero: bool) -> Option<Value> {
+        let (name, args) = match zero {
+            true => ("calloc", vec![self.int(Ty::I64, 1), size]),
+            false => ("malloc", vec![size]),
+        };
+        // Checked code reads what was never written, to see whether it was freed: what LLVM
+        // knows to be fresh has any contents it likes.
+        let attribute = if self.checked { "" } else { "noalias " };
+        self.call_runtime_with(attribute, name, &args, Some(Ty::Ptr))
+    }
+
+    fn malloc_raw(&mut self, l: &Layout, n: Option<Value>, zero: bool) -> Result<Value, Bad> {
+        let size = match (&n, &l.var) {
+            (Some(n), Some(var)) => {
+                let text = format!("mul {}, {}", n.typed(), var.item_size);
+                let items = self.part(&text);
+                self.ins(Ty::I64, &format!("add i64 {items}, {}", var.items))
+            }
+            _ => self.int(Ty::I64, i128::from(l.size.max(1))),
+        };
+        let p = self.raw_malloc(size, zero).ok_or("no result")?;
+        if let (
+            Some(n),
+            Some(VarLayout {
+                length: Some(at), ..
+            }),
+        ) = (n, &l.var)
+        {
+            let at = self.offset(&p, *at);
+            self.store_raw(&at, &n);
+        }
+        Ok(p)
+    }
+
+    /// An object of fixed size, cleared.
+    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, op: &Operation<LowLevel>) -> Value {
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let size = round_up(l.size, 8);
+        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op);
+        if self.in_cold_block {
+            return self.allocate_slowly("rpy_slow_malloc_fixed", &[info]);
+        }
+        if !inline {
+            let args = std::slice::from_ref(&info);
+            let p = self.call_runtime_with(FRESH, "rpy_gc_malloc_fixed", args, Some(Ty::Ptr));
+            return p.unwrap_or(info);
+        }
+        self.malloc_inline(&info, size)
+    }
+
+    /// An object of known size, cleared. The nursery's free pointer is bumped inline.
+    fn malloc_inline(&mut self, info: &Value, size: u64) -> Value {
+        let (slow, done) = (self.new_label("slow"), self.new_label("done"));
+        let size_value = self.int(Ty::I64, i128::from(size));
+        let fast = self.bump(&size_value, &slow);
+        let before = self.label.clone();
+        self.go(&done);
+        self.start(&slow);
+        let made = self.allocate_slowly("rpy_slow_malloc", &[size_value]);
+        self.go(&done);
+        self.start(&done);
+        let p = self.merge(Ty::Ptr, &[(&fast, &before), (&made, &slow)]);
+        self.clear(&p, info, size);
+        p
+    }
+
+    /// An object of fixed size that ends its block: the second exit is for when the nursery
+    /// is full.
+    pub(super) fn malloc_nursery(&mut self, ty: &LLOperand) -> Result<Value, Bad> {
+        use taipan_lltype::ConstantOperand as _;
+        let ty = ty.as_type().ok_or("of what is no constant type")?;
+        let l = self.layout(ty);
+        let size = round_up(l.size, 8);
+        if size > MAX_INLINE_CLEAR {
+            return Err(format!("{ty} is too big"));
+        }
+        let full = self.new_label("full");
+        let size_value = self.int(Ty::I64, i128::from(size));
+        let p = self.bump(&size_value, &full);
+        self.nursery_full = Some(full);
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        self.clear(&p, &info, size);
+        Ok(p)
+    }
+
+    /// Fills a new object: its header, and zeroes.
+    fn clear(&mut self, p: &Value, info: &Value, size: u64) {
+        self.store_word(p, 0, info);
+        let zero = self.int(Ty::I64, 0);
+        for at in (8..size).step_by(8) {
+            self.store_word(p, at, &zero);
+        }
+    }
+
+    fn store_word(&mut self, p: &Value, offset: u64, word: &Value) {
+        let at = self.offset(p, offset);
+        let tag = self.tag(&[HEAP]);
+        let text = format!("store {}, ptr {}, align 8{tag}", word.typed(), at.text);
+        self.run(&text);
+    }
+
+    /// Takes `size` bytes of the nursery, or jumps to `slow` if they are not there.
+    fn bump(&mut self, size: &Value, slow: &str) -> Value {
+        let fast = self.new_label("fast");
+        let free = self.load_state(state::NURSERY_FREE, Ty::Ptr);
+        let text = format!("getelementptr i8, ptr {}, {}", free.text, size.typed());
+        let end = self.ins(Ty::Ptr, &text);
+        let top = self.load_state(state::NURSERY_TOP, Ty::Ptr);
+        let fits = self.part(&format!("icmp ule {}, {}", end.typed(), top.text));
+        self.branch_if(&fits, &fast, slow, Some(Metadata::SecondIsRare));
+        self.start(&fast);
+        self.store_state(state::NURSERY_FREE, &end);
+        free
+    }
+
+    /// A variable-sized object. Its items are cleared if they contain GC pointers or `zero`
+    /// says so; the others are filled by who makes them. Strings, and arrays of few items,
+    /// are allocated inline.
+    fn malloc_varsize(
+        &mut self,
+        ty: LLType,
+        l: &Layout,
+        (n, length): (Value, &LLOperand),
+        zero: bool,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let is_string = ty == *STR || ty == *UNICODE;
+        if let (LLOperand::Const(LLConst::Int(_, n_const)), Some(length_at)) = (length, var.length)
+            && let Some(size) = u64::try_from(n_const.get())
+                .ok()
+                .and_then(|n| l.size_of_varsized(n))
+            && round_up(size, 8) <= MAX_INLINE_CLEAR
+            && !self.in_cold_block
+        {
+            let p = self.malloc_inline(&info, round_up(size, 8));
+            self.store_word(&p, length_at, &n);
+            return Ok(p);
+        }
+        if let Some(length_at) = var.length
+            && is_string
+            && !self.in_cold_block
+        {
+            // The characters are not cleared.
+            let most = LARGE_OBJECT / 2 / var.item_size;
+            let made = self.malloc_up_to(most, &info, var, length_at, &n, false);
+            return Ok(self.met(made));
+        }
+        let filled = op.op == PlainOp::GcMallocFilled.into();
+        let zero = zero || !var.item_gc_pointers.is_empty() && !filled;
+        if let Some(length_at) = var.length
+            && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
+            && !is_string
+            && !self.in_cold_block
+        {
+            let most = MAX_SHORT_ARRAY / var.item_size;
+            let made = self.malloc_up_to(most, &info, var, length_at, &n, zero);
+            if zero {
+                self.clear_items(&made.object, var, &n);
+            }
+            return Ok(self.met(made));
+        }
+        if self.in_cold_block {
+            let zero = self.int(Ty::I64, i128::from(zero));
+            return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
+        }
+        let zero = self.int(Ty::I8, i128::from(zero));
+        self.call_runtime_with(
+            FRESH,
+            "rpy_gc_malloc_varsize",
+            &[info, n, zero],
+            Some(Ty::Ptr),
+        )
+        .ok_or_else(|| "no result".to_owned())
+    }
+
+    /// Clears the items of a short array, word by word.
+    fn clear_items(&mut self, p: &Value, var: &VarLayout, n: &Value) {
+        let (clear, cleared) = (self.new_label("clear"), self.new_label("cleared"));
+        let bytes = self.part(&format!("mul {}, {}", n.typed(), var.item_size));
+        let start = self.offset(p, var.items);
+        let end = self.part(&format!(
+            "getelementptr i8, ptr {}, i64 {bytes}",
+            start.text
+        ));
+        let some = self.part(&format!("icmp ult ptr {}, {end}", start.text));
+        let before = self.label.clone();
+        self.branch_if(&some, &clear, &cleared, None);
+        self.start(&clear);
+        let next = self.name();
+        let text = format!(
+            "phi ptr [ {}, %{before} ], [ {next}, %{clear} ]",
+            start.text
+        );
+        let at = self.part(&text);
+        let tag = self.tag(&[HEAP]);
+        self.run(&format!("store i64 0, ptr {at}, align 8{tag}"));
+        self.run(&format!("{next} = getelementptr i8, ptr {at}, i64 8"));
+        let more = self.part(&format!("icmp ult ptr {next}, {end}"));
+        self.branch_if(&more, &clear, &cleared, None);
+        self.start(&cleared);
+    }
+
+    /// Goes on where both ways of an allocation meet.
+    fn met(&mut self, made: Inline) -> Value {
+        let before = self.label.clone();
+        self.go(&made.done);
+        self.start(&made.done);
+        let (long, from) = &made.long;
+        self.merge(Ty::Ptr, &[(&made.object, &before), (long, from)])
+    }
+
+    /// An object of up to `most` items in the nursery, all but its items filled in, or one
+    /// from the runtime. What follows is the way of the former.
+    fn malloc_up_to(
+        &mut self,
+        most: u64,
+        info: &Value,
+        var: &VarLayout,
+        length_at: u64,
+        n: &Value,
+        zero: bool,
+    ) -> Inline {
+        let (short, long) = (self.new_label("short"), self.new_label("long"));
+        let done = self.new_label("done");
+        let is_short = self.part(&format!("icmp ult {}, {most}", n.typed()));
+        self.branch_if(&is_short, &short, &long, Some(Metadata::SecondIsRare));
+        self.start(&long);
+        let clear = self.int(Ty::I64, i128::from(zero));
+        let args = [info.clone(), n.clone(), clear];
+        let slow = self.allocate_slowly("rpy_slow_malloc_varsize", &args);
+        self.go(&done);
+        self.start(&short);
+        let items = self.part(&format!("mul {}, {}", n.typed(), var.item_size));
+        let end = self.part(&format!("add i64 {items}, {}", var.items + 7));
+        let size = self.ins(Ty::I64, &format!("and i64 {end}, -8"));
+        let p = self.bump(&size, &long);
+        self.store_word(&p, 0, info);
+        let null = self.int(Ty::I64, 0);
+        for at in (8..var.items).step_by(8).filter(|at| *at != length_at) {
+            self.store_word(&p, at, &null);
+        }
+        self.store_word(&p, length_at, n);
+        Inline {
+            object: p,
+            long: (slow, long),
+            done,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! LLVM's programs: `clang`, or `opt` and `llc`.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The oldest version that is known to read `ptr` right. LLVM 14 has to be told to, and then
+/// drops stores of which a part is stored to again.
+const OLDEST: u32 = 15;
+/// The newest one that is looked for by its number.
+const NEWEST: u32 = 40;
+
+/// What makes object files.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    kind: Kind,
+    version: u32,
+    identity: String,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Clang(PathBuf),
+    OptAndLlc(PathBuf, PathBuf),
+}
+
+/// An object file.
+pub type Object = Vec<u8>;
+
+/// Why there is no object file.
+#[derive(Debug)]
+pub enum ToolsError {
+    /// There is no such program, or none that will do.
+    Missing(String),
+    /// A program failed.
+    Failed {
+        /// How it was called.
+        command: String,
+        /// What it said.
+        output: String,
+    },
+    /// Files could not be read or written.
+    Io(io::Error),
+}
+
+impl fmt::Display for ToolsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolsError::Missing(what) => f.write_str(what),
+            ToolsError::Failed { command, output } => {
+                write!(f, "this command failed: {command}\n{}", output.trim_end())
+            }
+            ToolsError::Io(e) => write!(f, "{e}"),
+        }
+    }
+}
+
+impl std::error::Error for ToolsError {}
+
+impl From<io::Error> for ToolsError {
+    fn from(e: io::Error) -> ToolsError {
+        ToolsError::Io(e)
+    }
+}
+
+impl Tools {
+    /// The compiler that `$CLANG` names; else `clang`, the newest `clang-N`, or `opt` and
+    /// `llc`, whatever is there first and new enough.
+    pub fn find() -> Result<Tools, ToolsError> {
+        let mut old = None;
+        let mut new_enough = |tools: Tools| match tools.version >= OLDEST {
+            true => Some(tools),
+            false => {
+                old.get_or_insert(tools);
+                None
+            }
+        };
+        let clang = |path: PathBuf| Tools::of(Kind::Clang(path.clone()), &[path]);
+        let named = std::env::var_os("CLANG");
+        let names: Vec<OsString> = match &named {
+            Some(name) => vec![name.clone()],
+            None => {
+                let numbered = (OLDEST..=NEWEST).rev().map(|n| format!("clang-{n}").into());
+                std::iter::once("clang".into()).chain(numbered).collect()
+            }
+        };
+        for path in names.iter().filter_map(on_path) {
+            if let Some(found) = new_enough(clang(path)?) {
+                return Ok(found);
+            }
+        }
+        if let (None, Some(opt), Some(llc)) = (&named, on_path("opt"), on_path("llc")) {
+            let both = [opt.clone(), llc.clone()];
+            if let Some(found) = new_enough(Tools::of(Kind::OptAndLlc(opt, llc), &both)?) {
+                return Ok(found);
+            }
+        }
+        let name = names[0].to_string_lossy();
+        let wanted = format!(
+            "install clang {OLDEST} or newer (on Debian 12: apt-get install clang-19), or name \
+             one in CLANG"
+        );
+        Err(ToolsError::Missing(match old {
+            Some(old) => format!(
+                "{} is LLVM {}, which is too old for the LLVM back end: {wanted}",
+                old.program().display(),
+                old.version
+            ),
+            None => format!("the LLVM back end needs {name}, which is not there: {wanted}"),
+        }))
+    }
+
+    fn program(&self) -> &Path {
+        match &self.kind {
+            Kind::Clang(clang) => clang,
+            Kind::OptAndLlc(opt, _) => opt,
+        }
+    }
+
+    fn of(kind: Kind, programs: &[PathBuf]) -> Result<Tools, ToolsError> {
+        let mut identity = String::new();
+        let mut version = u32::MAX;
+        for program in programs {
+            let mut command = Command::new(program);
+            command.arg("--version");
+            let said = run(&mut command, None)?;
+            let said = String::from_utf8_lossy(&said).into_owned();
+            version = version.min(version_in(&said).unwrap_or(0));
+            let metadata = program.metadata()?;
+            let time = metadata.modified().ok();
+            let time = time.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+            let (path, size) = (program.display(), metadata.len());
+            identity.push_str(&format!("{path} {size} {time:?}\n{said}"));
+        }
+        Ok(Tools {
+            kind,
+            version,
+            identity,
+        })
+    }
+
+    /// What its results depend on besides the text.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// The commands that make an object file of a module in that file, as one writes them, at
+    /// an optimisation level.
+    pub fn commands(&self, from: &Path, to: &Path, level: u8) -> Vec<Vec<OsString>> {
+        let (from, to) = (from.as_os_str(), to.as_os_str());
+        let o = format!("-O{level}");
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        match &self.kind {
+            Kind::Clang(clang) => {
+                let mut command = vec![clang.as_os_str().to_owned()];
+                command.extend(words(&[
+                    "-c", "-O2", "-x", "ir", "-w", "-fno-pic", "-fno-pie",
+                ]));
+                command.extend(["-o".into(), to.to_owned(), from.to_owned()]);
+                vec![command]
+            }
+            Kind::OptAndLlc(opt, llc) => {
+                let optimized = Path::new(to).with_extension("bc");
+                let mut first = vec![opt.as_os_str().to_owned(), o.clone().into()];
+                let mut second = vec![llc.as_os_str().to_owned()];
+                second.extend(words(&[&o, "-filetype=obj", "-relocation-model=static"]));
+                first.extend(["-o".into(), optimized.clone().into(), from.to_owned()]);
+                second.extend(["-o".into(), to.to_owned(), optimized.into()]);
+                vec![first, second]
+            }
+        }
+    }
+
+    /// The object file of a module's text. Its files are in that folder meanwhile.
+    pub fn compile(
+        &self,
+        text: &str,
+        level: u8,
+        folder: &Path,
+        name: &str,
+    ) -> Result<Object, ToolsError> {
+        let from = folder.join(format!("{name}.ll"));
+        let to = folder.join(format!("{name}.o"));
+        std::fs::write(&from, text)?;
+        for words in self.commands(&from, &to, level) {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]);
+            run(&mut command, Some(&words))?;
+        }
+        Ok(std::fs::read(&to)?)
+    }
+}
+
+/// Runs a program; an error has its messages. What it printed is returned.
+fn run(command: &mut Command, words: Option<&[OsString]>) -> Result<Vec<u8>, ToolsError> {
+    let output = command.stdin(Stdio::null()).output()?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let program = [command.get_program().to_owned()];
+    let words = words.unwrap_or(&program);
+    let words: Vec<String> = words.iter().map(|w| w.to_string_lossy().into()).collect();
+    let mut said = output.stderr;
+    said.write_all(&output.stdout)?;
+    let mut text = String::from_utf8_lossy(&said).into_owned();
+    if text.trim().is_empty() {
+        text = output.status.to_string();
+    }
+    Err(ToolsError::Failed {
+        command: words.join(" "),
+        output: text,
+    })
+}
+
+/// The program of that name, as its path.
+fn on_path(name: impl AsRef<OsStr>) -> Option<PathBuf> {
+    let name = PathBuf::from(name.as_ref());
+    let found = match name.components().count() {
+        1 => std::env::split_paths(&std::env::var_os("PATH")?)
+            .map(|folder| folder.join(&name))
+            .find(|p| p.is_file())?,
+        _ => name,
+    };
+    found.is_file().then_some(found)
+}
+
+/// The first number after `version`.
+fn version_in(text: &str) -> Option<u32> {
+    let (_, rest) = text.split_once("version ")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse().ok()
+}
