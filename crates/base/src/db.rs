@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
+use taipan_language::Collector;
 
 use crate::{ArtifactStore, Files, QueryClock, System};
 
@@ -107,6 +108,10 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub extension: bool,
+    /// The garbage collector that code is made for.
+    #[returns(copy)]
+    #[default]
+    pub collector: Collector,
     /// What `target()` is given as `args`.
     #[returns(ref)]
     #[default]

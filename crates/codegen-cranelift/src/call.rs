@@ -96,7 +96,7 @@ pub fn call_function<T>(
     let error = |message: String| CodegenError::new(f.name(), message);
     let trampoline = (image.symbol(&SymbolRef::Glue(Glue::Trampoline(f.clone()))))
         .ok_or_else(|| error("the image cannot call it".into()))?;
-    with_heap(stack_left(), || {
+    with_heap(stack_left(), image.collector(), image.data(), || {
         image.expect_faults();
         let mut memory = NativeMemory {
             program,
@@ -117,7 +117,7 @@ pub fn call_function<T>(
 /// Calls a function without arguments by its trampoline, which lies there in the image.
 /// What it returns is not looked at.
 pub fn call_trampoline(image: &LoadedImage, at: Place) -> Result<(), RaisedException> {
-    with_heap(stack_left(), || {
+    with_heap(stack_left(), image.collector(), image.data(), || {
         image.expect_faults();
         // SAFETY: by the contract it is a trampoline that reads no arguments; the heap is
         // set up for this thread.

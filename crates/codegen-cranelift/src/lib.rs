@@ -40,4 +40,4 @@ pub use listing::CodeLine;
 pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};
 pub use region::{LateLibrary, LoadedProgram, Region};
-pub use run::run_program;
+pub use run::{missing_library, run_program};

@@ -106,4 +106,4 @@ fn link(
 }
 
 /// What executables are linked with.
-pub const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-Wl,--gc-sections"];
+pub const LIBRARIES: &[&str] = &["-lm", "-lpthread", "-ldl", "-Wl,--gc-sections"];

@@ -6,13 +6,15 @@
 //! ```
 
 use std::ffi::{CStr, c_void};
+use std::ops::Range;
 use std::path::Path;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
+use taipan_language::Collector;
 use taipan_lltype::FuncSym;
-use taipan_runtime::{crash, threads};
+use taipan_runtime::{crash, gc, threads};
 
 use crate::foreign;
 use crate::place::{PAGE, Placement, external_address};
@@ -37,6 +39,7 @@ struct Mapped {
 struct Library {
     handle: *mut c_void,
     symbols: FxHashMap<SymbolRef, usize>,
+    collector: Collector,
 }
 
 impl LoadedImage {
@@ -92,11 +95,12 @@ impl LoadedImage {
 
     /// Opens a shared object that consists of the C of a program (`Extent::Library` of
     /// `codegen-c`): it takes the addresses of these variables and functions of the runtime, and gives those of
-    /// these symbols.
+    /// these symbols. Its code is made for this collector.
     pub fn shared(
         file: &Path,
         imports: &[String],
         exports: Vec<SymbolRef>,
+        collector: Collector,
     ) -> Result<LoadedImage, CodegenError> {
         let addresses = imports.iter().map(|name| external_address(name));
         let addresses = addresses.collect::<Result<Vec<usize>, _>>()?;
@@ -121,7 +125,11 @@ impl LoadedImage {
             let address = |(i, symbol)| (symbol, *table.add(i));
             exports.into_iter().enumerate().map(address).collect()
         };
-        Ok(LoadedImage(Loaded::Library(Library { handle, symbols })))
+        Ok(LoadedImage(Loaded::Library(Library {
+            handle,
+            symbols,
+            collector,
+        })))
     }
 
     /// The address of a function or object of the image.
@@ -152,6 +160,23 @@ impl LoadedImage {
         crash::install();
     }
 
+    /// The collector that its code is made for.
+    pub(crate) fn collector(&self) -> gc::Collector {
+        let collector = match &self.0 {
+            Loaded::Image(mapped) => mapped.image.collector,
+            Loaded::Library(library) => library.collector,
+        };
+        gc::Collector::numbered(collector.number())
+    }
+
+    /// Where its data lie, prebuilt objects among them. Of a library the loader knows.
+    pub(crate) fn data(&self) -> Range<usize> {
+        match &self.0 {
+            Loaded::Image(mapped) => mapped.data(),
+            Loaded::Library(_) => 0..0,
+        }
+    }
+
     /// Where its code starts; 0 where that is not known.
     pub fn start(&self) -> usize {
         match &self.0 {
@@ -170,6 +195,11 @@ impl LoadedImage {
 }
 
 impl Mapped {
+    fn data(&self) -> Range<usize> {
+        let start = (self.placement.code_end - self.base).next_multiple_of(PAGE);
+        self.base + start..self.placement.data_end
+    }
+
     fn address(&self, place: Place) -> usize {
         self.placement.address(place)
     }

@@ -168,7 +168,7 @@ impl Region {
     /// The writer has loaded a program with that table, and this process has entered.
     pub unsafe fn run(&self, table: usize, argv: &[Vec<u8>]) -> Result<i32, CodegenError> {
         // SAFETY: by contract.
-        unsafe { run_table(table, argv) }
+        unsafe { run_table(table, 0..0, argv) }
     }
 }
 

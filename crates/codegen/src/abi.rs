@@ -80,7 +80,7 @@ pub mod mark {
 /// Fields of the program table (`start::ProgramTable`).
 pub mod table {
     /// Size.
-    pub const SIZE: usize = 56;
+    pub const SIZE: usize = 64;
     /// Offset of the entry point.
     pub const ENTRY: u64 = 0;
     /// Offset of the type information of byte strings.
@@ -99,4 +99,6 @@ pub mod table {
     pub const RETURNS_CODE: usize = 44;
     /// Offset of the table of places.
     pub const PLACES: u64 = 48;
+    /// Offset of the number of the garbage collector.
+    pub const COLLECTOR: usize = 56;
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use taipan_language::Collector;
 use taipan_lltype::{FuncSym, Program};
 
 use crate::linker::{Linker, Piece, Positions};
@@ -99,6 +100,8 @@ pub struct Image {
     /// The functions among them of libraries that the program brings.
     #[serde(skip)]
     pub foreign: Vec<FuncSym>,
+    /// The garbage collector that the code is made for.
+    pub collector: Collector,
     pub(crate) program_table: Option<Place>,
     pub(crate) places: Option<Place>,
     #[serde(skip)]
@@ -229,5 +232,7 @@ pub fn build_image(
             linker.supply(symbol, piece);
         }
     }
-    linker.image(&mut |f, code| source.positions(f, code))
+    let mut image = linker.image(&mut |f, code| source.positions(f, code))?;
+    image.collector = program.collector();
+    Ok(image)
 }

@@ -82,6 +82,7 @@ pub fn program_table(entry: &FuncSym, program: &dyn Program) -> Result<DataObjec
             put(table::LIST_ITEMS, offset("items"));
         }
     }
+    put(table::COLLECTOR, u64::from(program.collector().number()));
     let returns_code = matches!(
         entry.ty().result.kind(),
         TypeKind::Int(IntKind { bits: 64, .. })

@@ -97,6 +97,7 @@ pub(crate) fn load_c(
 ) -> Result<LoadedImage, Failure> {
     optimize_all(db, roots, timings);
     let exports = call_roots(&StageProgram::new(db, roots, GraphStage::Gc), root);
+    let collector = roots.program(db).collector(db);
     let program = timings.phase("codegen", || {
         c_program(db, roots, Extent::Library(&exports)).map_err(|e| codegen_failure(&e))
     })?;
@@ -126,7 +127,7 @@ pub(crate) fn load_c(
                     .arg(&library);
                 c.args(files).args(sources).args(link).arg("-lm");
             })?;
-            let library = LoadedImage::shared(&library, &program.imports, exports);
+            let library = LoadedImage::shared(&library, &program.imports, exports, collector);
             library.map_err(|e| io::Error::other(e.to_string()))
         })
         .map_err(failed)

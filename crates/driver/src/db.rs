@@ -13,6 +13,7 @@ use taipan_base::{
     ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System, WarmState,
     sync,
 };
+use taipan_language::Collector;
 
 use crate::extent::Extent;
 use crate::log::{QueryEvent, QueryLog};
@@ -32,6 +33,8 @@ pub struct LoadOptions {
     pub checked: bool,
     /// The target is a module for Python.
     pub extension: bool,
+    /// The garbage collector that code is made for.
+    pub collector: Collector,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
 }
@@ -43,6 +46,7 @@ impl Default for LoadOptions {
             step_limit: 1_000_000_000,
             checked: false,
             extension: false,
+            collector: Collector::default(),
             target_options: Vec::new(),
         }
     }
@@ -277,6 +281,7 @@ impl Database {
                     .tests(tests)
                     .checked(options.checked)
                     .extension(options.extension)
+                    .collector(options.collector)
                     .target_options(options.target_options.clone())
                     .new(self)
             })

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
-use taipan_language::Exc;
+use taipan_language::{Collector, Exc};
 use taipan_llinterp::{CallHook, Fault, HostCall, LLError, LLInterpreter};
 use taipan_lltype::{
     Addr, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLType, LLValue, Memory, Program,
@@ -95,6 +95,10 @@ impl Program for WithJit<'_> {
 
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {
         self.program.destructor(ty)
+    }
+
+    fn collector(&self) -> Collector {
+        self.program.collector()
     }
 
     fn is_light_destructor(&self, f: &FuncSym) -> bool {

@@ -34,6 +34,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod codecs;
+mod collectors;
 mod exceptions;
 mod functions;
 mod helpers;
@@ -43,6 +44,7 @@ mod python;
 mod shipped;
 
 pub use codecs::Codec;
+pub use collectors::Collector;
 pub use exceptions::Exc;
 pub use functions::{KnownFunction, PythonFunction};
 pub use helpers::{Default, HelperFunction, Kind};

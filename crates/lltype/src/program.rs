@@ -10,7 +10,7 @@ use crate::{
     FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, PlainOp, StaticSym,
     StructBody, StructId, StructType, View, VoidConst,
 };
-use taipan_language::Exc;
+use taipan_language::{Collector, Exc};
 
 /// Resolves the names in low-level graphs. The driver implements it over queries;
 /// tests over tables.
@@ -43,6 +43,11 @@ pub trait Program {
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {
         let _ = ty;
         None
+    }
+
+    /// The garbage collector that code is made for.
+    fn collector(&self) -> Collector {
+        Collector::default()
     }
 
     /// Whether a destructor is light: it allocates nothing, touches no other object of

@@ -46,6 +46,16 @@ pub fn fatal(message: &[u8]) -> ! {
     unsafe { sys::_exit(FATAL_EXIT) }
 }
 
+/// Writes `Fatal RPython error:`, what is missing and what for, and ends the process.
+pub(crate) fn fatal_missing(what: &[u8], why: &[u8]) -> ! {
+    os::write_all(2, b"Fatal RPython error: no ");
+    os::write_all(2, what);
+    os::write_all(2, why);
+    os::write_all(2, b"\n");
+    // SAFETY: ends the process.
+    unsafe { sys::_exit(FATAL_EXIT) }
+}
+
 /// Ends the process for want of memory.
 #[cold]
 pub fn out_of_memory() -> ! {

@@ -41,7 +41,7 @@ pub unsafe extern "C" fn rpy_extension_start(table: &ProgramTable, with_lock: bo
     let (size, limit) = usable_stack();
     // SAFETY: by contract.
     unsafe {
-        start::setup(size);
+        start::setup(size, table.collector());
         (*state()).stack_limit = limit;
         threads::begin(with_lock);
         pthread::at_fork(forked);

@@ -4,7 +4,7 @@ use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::exc;
 use crate::sys::{self, EINTR, Timespec};
@@ -93,6 +93,11 @@ pub(crate) fn stack_start() -> usize {
     stack_bounds().0
 }
 
+/// The address behind the calling thread's stack. Asking takes long on the first thread.
+pub(crate) fn stack_end() -> usize {
+    stack_bounds().1
+}
+
 /// The lowest address of the calling thread's stack, and its end.
 pub(crate) fn stack_bounds() -> (usize, usize) {
     let mut attributes: Room = [0; 8];
@@ -127,6 +132,43 @@ pub(crate) fn at_end(ended: unsafe extern "C" fn(*mut c_void), given: *mut c_voi
 pub(crate) fn at_fork(child: unsafe extern "C" fn()) {
     // SAFETY: registers a function.
     unsafe { pthread_atfork(None, None, Some(child)) };
+}
+
+/// Something that happens once, which others wait for.
+pub(crate) struct Once {
+    mutex: Mutex,
+    happened: Condition,
+    done: AtomicBool,
+}
+
+// SAFETY: mutexes and conditions are for threads to share, and are used through their functions only.
+unsafe impl Sync for Once {}
+
+impl Once {
+    pub(crate) const fn new() -> Once {
+        Once {
+            mutex: Mutex::new(),
+            happened: Condition::new(),
+            done: AtomicBool::new(false),
+        }
+    }
+
+    /// It has happened.
+    pub(crate) fn done(&self) {
+        self.mutex.lock();
+        self.done.store(true, Relaxed);
+        self.happened.signal();
+        self.mutex.unlock();
+    }
+
+    pub(crate) fn wait(&self) {
+        self.mutex.lock();
+        while !self.done.load(Relaxed) {
+            // SAFETY: the caller has the mutex.
+            unsafe { self.happened.wait(&self.mutex) };
+        }
+        self.mutex.unlock();
+    }
 }
 
 /// Never returns, and does nothing.

@@ -13,6 +13,7 @@
 
 use core::ptr;
 
+use crate::gc::refcount::{rpy_gc_decref, rpy_gc_incref};
 use crate::gc::{self, TypeInfo, api};
 use crate::memory::Stack;
 use crate::stacks::{GUARD, STACK_RESERVE};
@@ -50,8 +51,10 @@ struct Context {
     /// the shadow stack and its first free word,
     roots: usize,
     roots_top: *mut usize,
-    /// and what [`crate::state::State::stack_limit`] is for it.
+    /// what [`crate::state::State::stack_limit`] is for it,
     stack_limit: usize,
+    /// and where its machine stack ends.
+    stack_end: usize,
 }
 
 impl Context {
@@ -86,7 +89,7 @@ static HANDLE_INFO: TypeInfo = TypeInfo {
     item_pointers: 0,
     kind: gc::header::PLAIN,
     heavy_finalizer: 0,
-    finalizer: None,
+    finalizer: Some(handle_died),
     reserved2: 0,
 };
 
@@ -99,6 +102,15 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// Where the stack ends that runs, unless it is the thread's own.
+    pub(crate) fn stack_end(&self) -> Option<usize> {
+        if self.running == self.first {
+            return None;
+        }
+        // SAFETY: contexts of threads are alive as long as these.
+        Some(unsafe { (*self.running).stack_end })
+    }
+
     /// Of a thread without stacklets.
     pub(crate) const NONE: Own = Own {
         first: ptr::null_mut(),
@@ -217,6 +229,10 @@ impl Contexts {
         // SAFETY: the heap is set up.
         unsafe {
             let first = self.register(0);
+            (*first).stack_end = match gc::scans_stacks() {
+                true => threads::stack_end(),
+                false => 0,
+            };
             self.own = Own {
                 first,
                 running: first,
@@ -243,6 +259,7 @@ impl Contexts {
             frame.write_bytes(0, 8);
             *frame.add(6) = start_context as *const () as usize;
             (*context).stack_pointer = frame as usize;
+            (*context).stack_end = stack_end;
             (*context).roots = stack_end;
             (*context).roots_top = stack_end as *mut usize;
             (*context).stack_limit = memory + GUARD + STACK_RESERVE;
@@ -259,7 +276,10 @@ impl Contexts {
                 exc::out_of_memory();
             }
             (*context).memory = memory;
-            (*context).handle = new_handle(context);
+            // Where references are counted a handle is as old as a suspension.
+            if !gc::counts_references() {
+                (*context).handle = new_handle(context);
+            }
             self.all.push(context);
             context
         }
@@ -275,6 +295,9 @@ impl Contexts {
             (*running).stack_limit = (*state()).stack_limit;
             (*running).suspended = true;
             (*running).fresh = true;
+            if gc::counts_references() {
+                (*running).handle = new_handle(running);
+            }
             self.answer = (*running).handle;
         }
     }
@@ -283,7 +306,9 @@ impl Contexts {
     unsafe fn destroy(&mut self, context: *mut Context) {
         // SAFETY: nobody switches to it any more.
         unsafe {
-            (*(*context).handle).context = ptr::null_mut();
+            if let Some(handle) = (*context).handle.as_mut() {
+                handle.context = ptr::null_mut();
+            }
             let memory = (*context).memory;
             if memory != 0 && self.free.len() < MOST_FREE {
                 self.free.push(memory);
@@ -303,6 +328,12 @@ unsafe fn resume(to: *mut Context) -> *mut Handle {
         let from = contexts().own.running;
         contexts().own.running = to;
         (*to).suspended = false;
+        if gc::counts_references()
+            && let Some(handle) = (*to).handle.as_mut()
+        {
+            handle.context = ptr::null_mut();
+            (*to).handle = ptr::null_mut();
+        }
         gc::set_root_stack((*to).roots);
         (*state()).root_stack_top = (*to).roots_top;
         (*state()).stack_limit = (*to).stack_limit;
@@ -332,6 +363,9 @@ unsafe extern "C" fn start_context() -> ! {
         let from = arrive();
         if let Some((entry, argument)) = contexts().start.take() {
             let next = entry(from as usize, argument);
+            if gc::counts_references() {
+                rpy_gc_decref(from as usize);
+            }
             if !(*state()).exc_type.is_null() {
                 exc::report_uncaught();
                 exc::abort_standalone();
@@ -341,9 +375,32 @@ unsafe extern "C" fn start_context() -> ! {
             let c = contexts();
             c.finished = c.own.running;
             c.answer = c.empty;
+            if gc::counts_references() {
+                rpy_gc_incref(c.empty as usize);
+                (*(next as *mut Handle)).context = ptr::null_mut();
+                (*to).handle = ptr::null_mut();
+                rpy_gc_decref(next);
+            }
             resume(to);
         }
         exc::fatal(b"stacklet: a finished one goes on")
+    }
+}
+
+/// Called by collectors that do without [`sweep`].
+unsafe extern "C" fn handle_died(handle: usize) {
+    // SAFETY: nobody can switch to a context without a handle.
+    unsafe {
+        let context = (*(handle as *mut Handle)).context;
+        if context.is_null() {
+            return;
+        }
+        (*context).handle = ptr::null_mut();
+        if (*context).suspended && (*context).memory != 0 {
+            let c = contexts();
+            c.all.retain_map(|o| (o != context).then_some(o));
+            c.destroy(context);
+        }
     }
 }
 
@@ -352,6 +409,9 @@ unsafe fn new_handle(context: *mut Context) -> *mut Handle {
     unsafe {
         let handle = api::malloc_nonmoving(&HANDLE_INFO, 0) as *mut Handle;
         (*handle).context = context;
+        if gc::scans_stacks() {
+            api::rpy_gc_fq_register(0, handle as usize);
+        }
         handle
     }
 }
@@ -418,6 +478,38 @@ pub(crate) unsafe fn forget_first(own: Own) {
         let c = contexts();
         c.all.retain_map(|o| (o != own.first).then_some(o));
         c.destroy(own.first);
+    }
+}
+
+/// Where the stack ends that runs, unless it is a thread's own.
+///
+/// # Safety
+/// The caller is the collector.
+pub(crate) unsafe fn running_stack_end() -> Option<usize> {
+    // SAFETY: by contract.
+    unsafe { contexts().own.stack_end() }
+}
+
+/// Calls `range` with the stacks of suspended contexts and `word` with where handles are
+/// that are always alive, for a collector that looks at machine stacks.
+///
+/// # Safety
+/// The caller is the collector.
+pub(crate) unsafe fn each_waiting_stack(range: impl Fn(usize, usize), word: impl Fn(*const usize)) {
+    // SAFETY: contexts in the list are alive, and their stacks are mapped.
+    unsafe {
+        for context in contexts().all.as_slice() {
+            let context = *context;
+            if (*context).suspended {
+                range((*context).stack_pointer, (*context).stack_end);
+                (*context).slots().for_each(|slot| word(slot));
+            }
+            // Its handle dies when nothing else refers to it, if it may.
+            if !(*context).suspended || (*context).memory == 0 {
+                word((&raw const (*context).handle).cast());
+            }
+        }
+        word((&raw const contexts().empty).cast());
     }
 }
 

@@ -29,6 +29,15 @@ pub struct ProgramTable {
     pub returns_code: u32,
     /// Where its code comes from.
     pub places: *const crash::Places,
+    /// Number of the garbage collector that its code is made for.
+    pub collector: u32,
+}
+
+impl ProgramTable {
+    /// The collector that the program's code is made for.
+    pub fn collector(&self) -> gc::Collector {
+        gc::Collector::numbered(self.collector)
+    }
 }
 
 /// The entry point takes no argument.
@@ -58,7 +67,8 @@ pub unsafe extern "C" fn rpy_main(
         if sys::getrlimit(sys::RLIMIT_STACK, &raw mut limit) != 0 {
             limit.cur = STACK_MAX;
         }
-        setup(limit.cur.saturating_sub(stack_in_use()).min(STACK_MAX) as usize);
+        let stack = limit.cur.saturating_sub(stack_in_use()).min(STACK_MAX) as usize;
+        setup(stack, table.collector());
         let args = argv_slices(argc, argv);
         run(table, argc as usize, args)
     }
@@ -82,13 +92,13 @@ fn stack_in_use() -> u64 {
 }
 
 /// Makes an empty heap for a thread that has `stack` bytes of machine stack below this
-/// call. Functions of the program use no more.
+/// call, with that collector. Functions of the program use no more.
 ///
 /// # Safety
 /// The caller becomes the only mutator thread, and there is no heap.
-pub unsafe fn setup(stack: usize) {
+pub unsafe fn setup(stack: usize, collector: gc::Collector) {
     // SAFETY: by contract.
-    unsafe { gc::setup(stack) }
+    unsafe { gc::setup(stack, collector) }
 }
 
 /// Runs the program on a heap that is set up, and returns its exit code. An uncaught

@@ -30,6 +30,7 @@ pub(crate) const AT_EXECFN: u64 = 31;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub(crate) const EINTR: c_int = 4;
+pub(crate) const RTLD_NOW: c_int = 2;
 pub(crate) const STATX_BASIC_STATS: u32 = 0x7ff;
 pub(crate) const AT_FDCWD: c_int = -100;
 pub(crate) const AT_EMPTY_PATH: c_int = 0x1000;
@@ -77,6 +78,8 @@ pub(crate) struct Dirent {
 }
 
 unsafe extern "C" {
+    pub(crate) fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    pub(crate) fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
     pub(crate) fn mmap(
         addr: *mut c_void,
         len: usize,

@@ -54,12 +54,31 @@ pub(crate) struct Thread {
     traceback_count: usize,
     traceback: [TracebackEntry; TRACEBACK_DEPTH],
     stacklets: Own,
+    /// Where its machine stack ends; 0 as long as nobody has asked.
+    stack_end: usize,
+    /// Its registers when it gave the lock up, if the collector looks at machine stacks.
+    registers: Registers,
     /// Its variables: plain words, and objects.
     words: Stack<usize>,
     objects: Stack<usize>,
 }
 
+/// The registers that functions must keep, and last the stack pointer; 0 if they were not saved.
+type Registers = [usize; 7];
+
 impl Thread {
+    /// Saves what the collector must see while the thread waits.
+    #[inline]
+    fn stand_still(&mut self) {
+        if gc::scans_stacks() {
+            if self.stack_end == 0 {
+                self.stack_end = pthread::stack_end();
+            }
+            // SAFETY: as many words as are written.
+            unsafe { save_registers(&raw mut self.registers) };
+        }
+    }
+
     /// Its roots: while it does not run.
     ///
     /// # Safety
@@ -76,6 +95,9 @@ impl Thread {
     /// Notes what only the thread itself knows, which calls this first of all.
     fn settle(&mut self) {
         self.ident = pthread::current();
+        if gc::scans_stacks() {
+            self.stack_end = pthread::stack_end();
+        }
         self.stack_limit = self.shadow.limit(pthread::stack_start());
     }
 }
@@ -142,6 +164,7 @@ pub fn release() {
         unsafe {
             let errno = *sys::__errno_location();
             let l = lock();
+            (*own()).stand_still();
             (*l).mutex.lock();
             give_up(l);
             (*l).mutex.unlock();
@@ -175,6 +198,7 @@ pub fn give_way() {
         let l = lock();
         (*l).mutex.lock();
         if (*l).waiting > 0 {
+            (*me).stand_still();
             let turn = (*l).turn;
             give_up(l);
             loop {
@@ -506,6 +530,9 @@ unsafe fn discard(t: *mut Thread) {
             *at = (*t).next;
         }
         (*t).shadow.unmap();
+        if gc::counts_references() {
+            gc::refcount::let_go((*t).objects.as_mut_slice());
+        }
         (*t).words.release();
         (*t).objects.release();
         sys::free(t.cast());
@@ -603,6 +630,71 @@ pub(crate) unsafe fn after_fork() {
     }
 }
 
+/// Where the stack of the thread that runs ends.
+///
+/// # Safety
+/// The caller has the lock.
+pub(crate) unsafe fn stack_end() -> usize {
+    // SAFETY: by contract.
+    unsafe {
+        let me = own();
+        if (*me).stack_end == 0 {
+            (*me).stack_end = pthread::stack_end();
+        }
+        (*me).stack_end
+    }
+}
+
+/// Calls `range` with the stacks of the threads that wait, and `word` with what else they
+/// have, as far as the collector does not see it.
+///
+/// # Safety
+/// The caller is the collector.
+pub(crate) unsafe fn each_waiting_stack(range: impl Fn(usize, usize), word: impl Fn(*const usize)) {
+    // SAFETY: their stacks are mapped, and they wait for the lock or for what needs none.
+    unsafe {
+        let running = (*lock()).last;
+        each(|t| {
+            for object in (*t).objects.as_slice() {
+                word(object);
+            }
+            if t == running || running.is_null() {
+                return;
+            }
+            (*t).slots().for_each(|slot| word(slot));
+            word((&raw const (*t).exc_value).cast());
+            let top = (*t).registers[6];
+            if top != 0 {
+                (*t).registers.iter().for_each(|r| word(r));
+                let end = (*t).stacklets.stack_end().unwrap_or((*t).stack_end);
+                range(top, end);
+            }
+        });
+    }
+}
+
+/// Saves the registers that functions must keep, and the stack pointer.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn save_registers(to: *mut Registers) {
+    core::arch::naked_asm!(
+        "mov [rdi], rbx",
+        "mov [rdi + 8], rbp",
+        "mov [rdi + 16], r12",
+        "mov [rdi + 24], r13",
+        "mov [rdi + 32], r14",
+        "mov [rdi + 40], r15",
+        "mov [rdi + 48], rsp",
+        "ret",
+    )
+}
+
+/// Nobody knows how on other machines yet.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe extern "C" fn save_registers(_to: *mut Registers) {
+    exc::fatal(b"threads with --gc boehm: not on this machine")
+}
+
 /// Calls `visit` with each root of the threads that ran since the last call and do not
 /// run now, with their exceptions, and with what is in thread-local variables.
 ///
@@ -688,7 +780,13 @@ pub unsafe extern "C" fn rpy_thread_object(number: usize) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_set_object(number: usize, object: usize) {
     // SAFETY: by contract.
-    unsafe { *place(&mut (*own()).objects, number) = object }
+    unsafe {
+        let place = place(&mut (*own()).objects, number);
+        match gc::counts_references() {
+            true => gc::refcount::replace(place, object),
+            false => *place = object,
+        }
+    }
 }
 
 fn place(table: &mut Stack<usize>, number: usize) -> *mut usize {

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use taipan_driver::{Failure, missing_library};
+use taipan_language::Collector;
 
 use crate::output::tell;
 
@@ -223,14 +226,59 @@ pub(crate) struct CodeOptions {
     /// files together.
     #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=3))]
     pub(crate) optimize: Option<u8>,
-    /// The garbage collector.
-    #[arg(long, value_name = "NAME", default_value = "generational", hide = true)]
-    pub(crate) gc: String,
+    #[command(flatten)]
+    pub(crate) collector: CollectorOption,
     /// Generate the just-in-time compiler of an interpreter with hints.
     #[arg(long)]
     pub(crate) jit: bool,
     #[command(flatten)]
     pub(crate) checks: Checks,
+}
+
+/// What manages the memory of compiled programs.
+#[derive(Clone, Args)]
+pub(crate) struct CollectorOption {
+    /// The garbage collector of compiled code.
+    #[arg(long, value_name = "NAME", default_value = Collector::default().name(),
+          value_parser = collectors())]
+    pub(crate) gc: Collector,
+}
+
+fn collectors() -> impl TypedValueParser<Value = Collector> {
+    PossibleValuesParser::new(Collector::ALL.iter().map(|c| c.name()))
+        .map(|name| Collector::named(&name).unwrap_or_default())
+}
+
+impl CollectorOption {
+    /// Refuses all but the generational one, for that reason.
+    pub(crate) fn only_generational(&self, why: &str) -> Result<(), Failure> {
+        match self.gc {
+            Collector::Generational => Ok(()),
+            gc => Err(Failure::Usage(format!("{why}: leave out --gc {gc}"))),
+        }
+    }
+
+    /// The same for programs that are made of Python.
+    pub(crate) fn supports_python(&self) -> Result<(), Failure> {
+        self.only_generational("Python manages the memory of programs that are made of Python")
+    }
+
+    /// Refuses what the collector cannot be used for.
+    pub(crate) fn supports(&self, jit: bool) -> Result<(), Failure> {
+        if jit {
+            self.only_generational(
+                "the just-in-time compiler makes code for the generational collector only",
+            )?;
+        }
+        match missing_library(self.gc) {
+            Some(what) => Err(Failure::Usage(format!(
+                "--gc {} needs {what}, which is not there: install libgc1 (Debian and Ubuntu: \
+                 apt-get install libgc1)",
+                self.gc
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Whether code is checked while it runs.
@@ -433,6 +481,8 @@ pub(crate) struct CallArgs {
     /// Which engine executes.
     #[arg(long, value_enum, default_value = "llinterp")]
     pub(crate) engine: Engine,
+    #[command(flatten)]
+    pub(crate) collector: CollectorOption,
     #[command(flatten)]
     pub(crate) checks: Checks,
     /// Print one line of JSON.
@@ -671,6 +721,8 @@ pub(crate) struct TestArgs {
     /// Which engine executes.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) engine: TestEngine,
+    #[command(flatten)]
+    pub(crate) collector: CollectorOption,
     #[command(flatten)]
     pub(crate) checks: Checks,
     /// Test files, folders, or tests as FILE.py::TestX::test_y; this folder by default.

@@ -31,6 +31,14 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         .checks
         .lldebug
         .unwrap_or(args.engine != Engine::Llinterp);
+    let supported = match args.engine {
+        Engine::Python => args.collector.supports_python(),
+        _ => args.collector.supports(args.jit),
+    };
+    if let Err(f) = supported {
+        return context.fail(&f);
+    }
+    context.load.collector = args.collector.gc;
     context.db.generate_jit(args.jit);
     if !args.json {
         progress::begin(context.db.log());

@@ -43,7 +43,12 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
                 "Python has no just-in-time compiler: leave out --jit".to_owned(),
             ));
         }
-        Engine::Python => taipan_driver::Engine::Python,
+        Engine::Python => {
+            if let Err(f) = args.code.collector.supports_python() {
+                return context.fail(&f);
+            }
+            taipan_driver::Engine::Python
+        }
     };
     if let Err(f) = supported(&args.code) {
         return context.fail(&f);
@@ -52,6 +57,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         progress::begin(context.db.log());
     }
     context.load.checked = args.code.checked();
+    context.load.collector = args.code.collector.gc;
     context.db.generate_jit(args.code.jit);
     let request = RunRequest {
         target: args.target.clone(),
@@ -89,6 +95,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         progress::begin(context.db.log());
     }
     context.load.checked = args.code.checked();
+    context.load.collector = args.code.collector.gc;
     context.db.generate_jit(args.code.jit);
     context.load.extension = args.extension;
     let level = args.code.optimize.unwrap_or(1).to_string();
@@ -97,7 +104,11 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         true => "extension",
         false => args.code.backend_of_executables().name(),
     };
-    context.go_on("build", &[args.target.as_str(), &level, &jit, backend]);
+    let collector = args.code.collector.gc.name();
+    context.go_on(
+        "build",
+        &[args.target.as_str(), &level, &jit, backend, collector],
+    );
     let output = output_of(args);
     let outcome = make(context, args, &output);
     let code = match outcome {
@@ -224,6 +235,11 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
             "--extension: modules for Python are made by the Cranelift back end".to_owned(),
         ));
     }
+    if args.extension {
+        (args.code.collector).only_generational(
+            "modules for Python keep what Python refers to by the generational collector",
+        )?;
+    }
     let (keep, lto) = (args.c.keep_source.is_some(), args.c.lto);
     match args.code.backend_of_executables() {
         _ if args.extension && (keep || lto) => Err(Failure::Usage(
@@ -254,7 +270,8 @@ pub(crate) fn watchable(options: &CodeOptions) -> Result<(), Failure> {
 /// Refuses what is not there yet, rather than ignoring it.
 pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
     match options.backend.unwrap_or(Backend::Cranelift) {
-        Backend::Cranelift | Backend::Python => {}
+        Backend::Cranelift => {}
+        Backend::Python => options.collector.supports_python()?,
         Backend::C if options.jit => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }
@@ -268,11 +285,5 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
         }
         Backend::Llvm => {}
     }
-    if options.gc != "generational" {
-        return Err(Failure::Usage(format!(
-            "there is no collector `{}`: only `generational` so far",
-            options.gc
-        )));
-    }
-    Ok(())
+    options.collector.supports(options.jit)
 }

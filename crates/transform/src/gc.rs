@@ -32,6 +32,7 @@ use taipan_graph::{
     BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, VarId, entry_map, find_loops,
     find_loops_of, transform_dead_op_vars, transform_dead_op_vars_with,
 };
+use taipan_language::Collector;
 use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID, View};
 
 use crate::Summaries;
@@ -40,6 +41,7 @@ use crate::calls::{calls_a_graph, can_collect};
 use crate::check::check;
 use crate::frame::insert_frame;
 use crate::nursery::split_mallocs;
+use crate::refcount::count_references;
 use crate::rematerialize::repeat_casts;
 use crate::ssa::constant;
 use crate::zeroing::mark_filled;
@@ -50,21 +52,31 @@ const LARGE: usize = 100;
 /// Inserts what the collector needs.
 pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
     let mut g = graph.clone();
-    repeat_casts(&mut g, s);
-    mark_filled(&mut g, s);
-    insert_barriers(&mut g, s);
-    split_mallocs(&mut g, s.program());
-    transform_dead_op_vars(&mut g);
-    let roots = Roots::new(&g, s);
-    roots.insert(&mut g);
-    // What stays in slots is not passed on any more, and then not read there either.
-    transform_dead_op_vars_with(&mut g, |op| {
-        op.op.is_removable() || op.op == PlainOp::GcRestoreRoot.into()
-    });
-    insert_frame(&mut g, roots.size, s);
+    match s.program().collector() {
+        Collector::Generational => moving(&mut g, s),
+        // Reachable objects are found without the program's help, or never looked for.
+        Collector::Boehm | Collector::None => transform_dead_op_vars(&mut g),
+        Collector::Ref => count_references(&mut g, s),
+    }
     g.compact();
     check("the GC transform", &g);
     g
+}
+
+/// Inserts what a collector needs that moves objects.
+fn moving(g: &mut LLGraph, s: &dyn Summaries) {
+    repeat_casts(g, s);
+    mark_filled(g, s);
+    insert_barriers(g, s);
+    split_mallocs(g, s.program());
+    transform_dead_op_vars(g);
+    let roots = Roots::new(g, s);
+    roots.insert(g);
+    // What stays in slots is not passed on any more, and then not read there either.
+    transform_dead_op_vars_with(g, |op| {
+        op.op.is_removable() || op.op == PlainOp::GcRestoreRoot.into()
+    });
+    insert_frame(g, roots.size, s);
 }
 
 fn is_root(g: &LLGraph, v: VarId) -> bool {

@@ -40,6 +40,7 @@ mod nursery;
 mod optimize;
 mod peel;
 mod quick;
+mod refcount;
 mod rematerialize;
 mod set;
 mod ssa;

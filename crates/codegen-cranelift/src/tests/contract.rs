@@ -88,6 +88,11 @@ fn program_table_agrees() {
     assert_eq!(ARGV, offset_of!(ProgramTable, argv));
     assert_eq!(RETURNS_CODE, offset_of!(ProgramTable, returns_code));
     assert_eq!(PLACES as usize, offset_of!(ProgramTable, places));
+    assert_eq!(COLLECTOR, offset_of!(ProgramTable, collector));
+    for c in taipan_language::Collector::ALL {
+        let numbered = taipan_runtime::gc::Collector::numbered(c.number());
+        assert_eq!(numbered as u32, c.number());
+    }
     assert_eq!(abi::FREED, taipan_runtime::raw::FREED);
     assert_eq!((start::ARRAY_ARGV, start::LIST_ARGV), (1, 2));
 }

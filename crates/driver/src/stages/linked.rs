@@ -86,7 +86,9 @@ pub(crate) fn linked_image(
         }
         let mut source = QuerySource::new(db, roots);
         let known = &mut linked.known;
-        let image = (linked.linker).image(&mut |f, code| source.positions_from(f, code, known))?;
+        let mut image =
+            (linked.linker).image(&mut |f, code| source.positions_from(f, code, known))?;
+        image.collector = roots.program(db).collector(db);
         if known.len() > 2 * image.functions().count() {
             known.retain(|f, _| image.place(&SymbolRef::Func(f.clone())).is_some());
         }

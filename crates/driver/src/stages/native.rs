@@ -17,6 +17,7 @@ use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots}
 use taipan_interp::{ObjData, Object};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
+use crate::KeyHasher;
 use crate::db::Database;
 use crate::function::LLFunction;
 use crate::stages::linked::{Known, KnownPositions, linked_image};
@@ -102,8 +103,14 @@ pub(crate) fn kept_emission<T: DeserializeOwned>(
     name: &str,
 ) -> Search<Arc<T>> {
     let _timed = taipan_base::timed(db);
-    let start =
-        optimized_key(db, f).and_then(|input| start(db, f.roots(db), name, f.sym(db), input));
+    let collector = f.roots(db).program(db).collector(db);
+    let start = optimized_key(db, f).and_then(|input| {
+        // Graphs are the same for every collector up to here.
+        let input = KeyHasher::new(collector.name())
+            .bytes(input.as_bytes())
+            .finish();
+        start(db, f.roots(db), name, f.sym(db), input)
+    });
     search(db, f.roots(db), name, start)
 }
 

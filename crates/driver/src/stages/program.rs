@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
-use taipan_language::Exc;
+use taipan_language::{Collector, Exc};
 use taipan_lltype::{
     FuncKind, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
 };
@@ -121,6 +121,10 @@ impl Program for StageProgram<'_> {
 
     fn destructor(&self, ty: LLType) -> Option<FuncSym> {
         self.rtyped.destructor(ty)
+    }
+
+    fn collector(&self) -> Collector {
+        self.roots.program(self.db).collector(self.db)
     }
 
     fn is_light_destructor(&self, f: &FuncSym) -> bool {

@@ -27,7 +27,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Db, noted};
-use taipan_language::Exc;
+use taipan_language::{Collector, Exc};
 use taipan_lltype::{
     FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
 };
@@ -266,6 +266,11 @@ impl<'db> Recorder<'db> {
 }
 
 impl Program for Recorder<'_> {
+    /// No question of its own: what depends on it is kept apart by [`start`].
+    fn collector(&self) -> Collector {
+        self.inner.program().collector()
+    }
+
     /// Passes see the graphs of others through [`Summaries::simplified`] only.
     fn graph(&self, _: &FuncSym) -> Option<Arc<LLGraph>> {
         None

@@ -2,9 +2,10 @@
 //! around every function here that can collect: `malloc*`, `collect`,
 //! `weakref_create`, and `id` and `identityhash` do not move objects.
 
+use super::collector::{Collector, allocate_elsewhere, allocate_slowly};
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
 use super::large::mark_card;
-use super::{LARGE_OBJECT, finalize, gc, slow};
+use super::{LARGE_OBJECT, boehm, finalize, gc, refcount, slow};
 use crate::exc;
 use crate::state::state;
 
@@ -53,7 +54,11 @@ pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
     unsafe {
         let obj = allocate(info, info.fixed_size as usize, true);
         if info.finalizer.is_some() {
-            gc().created_with_finalizer(obj, info);
+            match gc().collector {
+                Collector::Generational => gc().created_with_finalizer(obj, info),
+                Collector::Boehm => boehm::register(0, obj),
+                Collector::Ref | Collector::None => {}
+            }
         }
         obj
     }
@@ -90,13 +95,13 @@ unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
     unsafe {
         let s = state();
         if size >= LARGE_OBJECT {
-            return allocate_large(info, size);
+            return allocate_large(info, size, zero);
         }
         let mut obj = (*s).nursery_free;
         if size <= (*s).nursery_top - obj {
             (*s).nursery_free = obj + size;
         } else {
-            obj = allocate_in_nursery(size);
+            obj = allocate_slowly(size, info.has_pointers());
         }
         let clear = if zero { size } else { info.fixed_size as usize };
         clear_words(obj, clear);
@@ -127,9 +132,13 @@ unsafe fn clear_words(at: usize, bytes: usize) {
 /// A large object is old from the start, and in the remembered set, since it is
 /// initialised without write barriers.
 #[cold]
-unsafe fn allocate_large(info: &'static TypeInfo, size: usize) -> usize {
+unsafe fn allocate_large(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
+        if gc().collector != Collector::Generational {
+            let clear = if zero { size } else { info.fixed_size as usize };
+            return allocate_elsewhere(info, size, clear);
+        }
         gc().make_room_for_large(size);
         if gc().finalizers.pending() {
             finalize::call_back();
@@ -168,7 +177,10 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
     };
     // SAFETY: by contract.
     unsafe {
-        let obj = make_large(info, size);
+        let obj = match gc().collector {
+            Collector::Generational => make_large(info, size),
+            _ => allocate_elsewhere(info, size, size),
+        };
         if info.length_offset != 0 {
             *((obj + info.length_offset as usize) as *mut usize) = length;
         }
@@ -244,6 +256,9 @@ pub unsafe extern "C" fn writebarrier(obj: usize) {
             return;
         }
         let gc = gc();
+        if gc.collector != Collector::Generational {
+            return;
+        }
         *header = old & !TRACK;
         gc.remembered.push(obj);
         if old & FLAGS == STATIC_FLAGS {
@@ -278,7 +293,11 @@ pub unsafe extern "C" fn writebarrier_array(obj: usize, index: usize) {
 pub unsafe extern "C" fn rpy_gc_collect() {
     // SAFETY: by contract.
     unsafe {
-        gc().collect();
+        match gc().collector {
+            Collector::Generational => gc().collect(),
+            Collector::Boehm => return boehm::collect(),
+            Collector::Ref | Collector::None => return,
+        }
         if gc().finalizers.pending() {
             finalize::call_back();
         }
@@ -293,7 +312,11 @@ pub unsafe extern "C" fn rpy_gc_collect() {
 pub unsafe extern "C" fn rpy_gc_collect_minor() {
     // SAFETY: by contract.
     unsafe {
-        gc().collect_for_space(0);
+        match gc().collector {
+            Collector::Generational => gc().collect_for_space(0),
+            Collector::Boehm => return boehm::collect(),
+            Collector::Ref | Collector::None => return,
+        }
         if gc().finalizers.pending() {
             finalize::call_back();
         }
@@ -309,7 +332,14 @@ pub unsafe extern "C" fn rpy_gc_collect_minor() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_fq_register(trigger: usize, obj: usize) {
     // SAFETY: by contract.
-    unsafe { gc().register(trigger, obj) }
+    unsafe {
+        match gc().collector {
+            Collector::Generational => gc().register(trigger, obj),
+            Collector::Boehm => boehm::register(trigger, obj),
+            Collector::Ref => refcount::register(trigger, obj),
+            Collector::None => {}
+        }
+    }
 }
 
 /// The object of a finalizer queue that died first, or null.
@@ -394,10 +424,16 @@ pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
         let s = state();
         *(*s).root_stack_top = target;
         (*s).root_stack_top = (*s).root_stack_top.add(1);
-        let weakref = allocate(&WEAKREF_INFO, 16, true);
+        let weakref = allocate(&WEAKREF_INFO, WEAKREF_INFO.fixed_size as usize, true);
         (*s).root_stack_top = (*s).root_stack_top.sub(1);
-        *((weakref + 8) as *mut usize) = *(*s).root_stack_top;
-        gc().young_weakrefs.push(weakref);
+        let link = (weakref + 8) as *mut usize;
+        *link = *(*s).root_stack_top;
+        match gc().collector {
+            Collector::Generational => gc().young_weakrefs.push(weakref),
+            Collector::Boehm => boehm::register_link(link, *link),
+            Collector::Ref => refcount::register_weakref(weakref, *link),
+            Collector::None => {}
+        }
         weakref
     }
 }
@@ -405,6 +441,7 @@ pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     slow::symbols(out);
+    refcount::symbols(out);
     out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
     out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);
     out("rpy_gc_collect", rpy_gc_collect as *const u8);

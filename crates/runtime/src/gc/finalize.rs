@@ -77,6 +77,19 @@ impl Finalizers {
         self.news && !self.busy
     }
 
+    /// Whether the program is being called back.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Calls `visit` with where the addresses of dead objects are that the program has not
+    /// seen yet.
+    pub(super) fn each_waiting(&self, mut visit: impl FnMut(*const usize)) {
+        self.due.as_slice().iter().for_each(|obj| visit(obj));
+        let queued = self.queued.as_slice().iter();
+        queued.for_each(|r| visit(&raw const r.obj));
+    }
+
     /// The next object whose `__del__` is to be called.
     fn take_due(&mut self) -> Option<Obj> {
         let obj = self.due.as_slice().get(self.next_due).copied();
@@ -121,6 +134,15 @@ impl Gc {
             true => self.finalizers.young.push(registered),
             false => self.finalizers.old.push(registered),
         }
+    }
+
+    /// Notes that an object has died, for the program to look at: see [`call_back`].
+    pub(super) fn died(&mut self, obj: Obj, trigger: Trigger) {
+        match trigger {
+            0 => self.finalizers.due.push(obj),
+            _ => self.finalizers.queued.push(Registered { obj, trigger }),
+        }
+        self.finalizers.news = true;
     }
 
     /// Takes a dead object out of a finalizer queue.
@@ -275,7 +297,10 @@ pub(super) unsafe fn call_back() {
 }
 
 /// Calls the finalizer of an object.
-unsafe fn finalize(obj: Obj) {
+///
+/// # Safety
+/// The object's memory is intact; the caller holds no reference to the collector's state.
+pub(super) unsafe fn finalize(obj: Obj) {
     // SAFETY: the object's memory is intact, and finalizers keep to their contract.
     unsafe {
         if let Some(finalizer) = TypeInfo::of(obj).finalizer {

@@ -8,7 +8,7 @@ use super::api::{rpy_gc_id, writebarrier};
 use super::header::{INSTANCE, TRACK, TypeInfo};
 use super::major::is_marked;
 use super::shadow::ShadowTable;
-use super::{Obj, gc};
+use super::{Obj, counts_references, gc, refcount};
 use crate::memory::Stack;
 use crate::state::state;
 use crate::{stacklet, threads};
@@ -76,7 +76,11 @@ impl Output {
             // SAFETY: within the array.
             unsafe {
                 let items = self.array + TypeInfo::of(self.array).items_offset as usize;
-                *((items + self.found * 8) as *mut usize) = obj;
+                let slot = (items + self.found * 8) as *mut usize;
+                match counts_references() {
+                    true => refcount::replace(slot, obj),
+                    false => *slot = obj,
+                }
             }
         }
         self.found += 1;
@@ -214,6 +218,22 @@ pub(super) unsafe fn forget_dead() {
         notes.places.clear();
         for (place, (id, _)) in notes.flags.as_slice().iter().enumerate() {
             notes.places.insert(*id, place);
+        }
+    }
+}
+
+/// Forgets the flag of an object that dies.
+///
+/// # Safety
+/// The caller is the mutator.
+pub(super) unsafe fn forget(id: usize) {
+    // SAFETY: by contract.
+    unsafe {
+        let notes = notes();
+        if notes.flags.len() != 0
+            && let Some(place) = notes.places.get(id)
+        {
+            notes.flags.as_mut_slice()[place].1 = false;
         }
     }
 }

@@ -21,6 +21,9 @@
 //! that: what dies a little later than it should needs no copy then.
 
 pub mod api;
+mod boehm;
+mod bump;
+mod collector;
 mod finalize;
 pub mod header;
 pub mod inspect;
@@ -29,12 +32,16 @@ mod major;
 mod minor;
 mod old;
 #[cfg(test)]
+mod others;
+#[cfg(test)]
 mod random_heaps;
+pub mod refcount;
 mod shadow;
 pub mod slow;
 #[cfg(test)]
 mod tests;
 
+pub use collector::Collector;
 pub use header::TypeInfo;
 pub use large::CARD_ITEMS;
 
@@ -43,9 +50,12 @@ use crate::pages::{map, unmap};
 use crate::stacks::ShadowStack;
 use crate::state::state;
 use crate::{os, stacklet, threads};
+use boehm::Boehm;
+use bump::Bump;
 use finalize::Finalizers;
 use large::LargeSpace;
 use old::OldSpace;
+use refcount::Counted;
 use shadow::ShadowTable;
 
 /// Sizes of memory: a sixteenth of them under Miri, where the collector does little in a long time.
@@ -73,6 +83,11 @@ pub(crate) type Obj = usize;
 /// All of the collector's state. What emitted code touches is in
 /// [`crate::state::State`].
 pub(crate) struct Gc {
+    collector: Collector,
+    /// What the other collectors have.
+    bump: Bump,
+    boehm: Boehm,
+    counted: Counted,
     nursery: usize,
     nursery_size: usize,
     /// Up to where the nursery may grow; so much is mapped.
@@ -111,6 +126,10 @@ pub(crate) struct Gc {
 }
 
 static mut GC: Gc = Gc {
+    collector: Collector::Generational,
+    bump: Bump::new(),
+    boehm: Boehm::new(),
+    counted: Counted::new(),
     nursery: 0,
     nursery_size: 0,
     nursery_most: 0,
@@ -153,11 +172,12 @@ unsafe fn gc<'a>() -> &'a mut Gc {
 ///
 /// # Safety
 /// The caller becomes the only mutator thread, and there is no heap.
-pub(crate) unsafe fn setup(stack: usize) {
+pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
     let stress = env_is_set(b"TAIPAN_GC_STRESS");
     // SAFETY: by contract.
     unsafe {
         match nursery_size() {
+            _ if collector != Collector::Generational => setup_other(stack, collector, stress),
             Some(size) => setup_with(stack, size, size, stress),
             None if stress => setup_with(stack, STRESS_NURSERY, STRESS_NURSERY, stress),
             None => setup_with(
@@ -168,6 +188,82 @@ pub(crate) unsafe fn setup(stack: usize) {
             ),
         }
     }
+}
+
+/// The same for a collector without a nursery, not looking at the environment.
+///
+/// # Safety
+/// As for [`setup`].
+pub(crate) unsafe fn setup_other(stack: usize, collector: Collector, stress: bool) {
+    // SAFETY: by contract.
+    unsafe {
+        start(stack, stress);
+        gc().collector = collector;
+        if collector == Collector::Boehm {
+            boehm::setup();
+        }
+    }
+}
+
+/// What every collector starts with.
+unsafe fn start(stack: usize, stress: bool) {
+    // SAFETY: by contract of the callers.
+    unsafe {
+        threads::setup();
+        let gc = gc();
+        gc.collector = Collector::Generational;
+        gc.first_roots = ShadowStack::map(stack);
+        gc.root_stack = gc.first_roots.start();
+        gc.stress = stress;
+        gc.minor_collections = 0;
+        gc.major_collections = 0;
+        let s = state();
+        (*s).root_stack_top = gc.root_stack as *mut usize;
+        let here = 0u8;
+        (*s).stack_limit = (gc.first_roots).limit((&raw const here as usize).saturating_sub(stack));
+        (*s).nursery_free = 0;
+        (*s).nursery_top = 0;
+    }
+}
+
+/// Tells the collector where static objects are, if it wants to know: not in executables,
+/// where it finds out.
+///
+/// # Safety
+/// The heap is set up; the memory stays mapped as long as that.
+pub unsafe fn add_static_data(data: core::ops::Range<usize>) {
+    // SAFETY: by contract.
+    unsafe {
+        if gc().collector == Collector::Boehm {
+            boehm::add_static_data(data);
+        }
+    }
+}
+
+/// Whether the collector looks for objects on machine stacks.
+pub(crate) fn scans_stacks() -> bool {
+    // SAFETY: reads a word that stays the same as long as a program runs.
+    unsafe { gc().collector == Collector::Boehm }
+}
+
+/// Whether the collector counts references.
+pub(crate) fn counts_references() -> bool {
+    // SAFETY: as above.
+    unsafe { gc().collector == Collector::Ref }
+}
+
+/// What of the system a program with that collector needs and does not have here.
+pub fn missing_library(collector: Collector) -> Option<&'static str> {
+    match collector {
+        Collector::Boehm => boehm::missing(),
+        Collector::Generational | Collector::Ref | Collector::None => None,
+    }
+}
+
+/// How many objects there are, if references to them are counted.
+pub fn counted_objects() -> usize {
+    // SAFETY: reads a word.
+    unsafe { gc().counted_objects() }
 }
 
 /// As [`setup`], not looking at the environment, with a nursery that may grow.
@@ -182,23 +278,15 @@ pub(crate) unsafe fn setup_with(
 ) {
     // SAFETY: by contract.
     unsafe {
-        threads::setup();
+        start(stack, stress);
         let gc = gc();
         gc.nursery_size = nursery_size;
         gc.nursery_most = nursery_most;
         gc.nursery = map(nursery_most);
         gc.allocation_start = gc.nursery;
-        gc.first_roots = ShadowStack::map(stack);
-        gc.root_stack = gc.first_roots.start();
-        gc.stress = stress;
         gc.least_threshold = nursery_size * 4;
         gc.threshold = gc.least_threshold;
-        gc.minor_collections = 0;
-        gc.major_collections = 0;
         let s = state();
-        (*s).root_stack_top = gc.root_stack as *mut usize;
-        let here = 0u8;
-        (*s).stack_limit = (gc.first_roots).limit((&raw const here as usize).saturating_sub(stack));
         (*s).nursery_free = gc.nursery;
         (*s).nursery_top = if stress {
             gc.nursery
@@ -237,7 +325,13 @@ pub unsafe fn teardown() {
         threads::teardown();
         stacklet::teardown();
         inspect::teardown();
-        unmap(gc.nursery, gc.nursery_most);
+        if gc.nursery != 0 {
+            unmap(gc.nursery, gc.nursery_most);
+        }
+        (gc.nursery, gc.nursery_most) = (0, 0);
+        boehm::teardown();
+        gc.bump.release();
+        gc.counted.release();
         gc.first_roots.unmap();
         gc.old.release();
         gc.large.release();

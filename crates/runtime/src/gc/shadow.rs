@@ -45,6 +45,38 @@ impl ShadowTable {
         self.put(obj, shadow);
     }
 
+    /// Takes an entry out.
+    pub(crate) fn remove(&mut self, obj: usize) -> Option<usize> {
+        let slots = self.slots.as_mut_slice();
+        let mask = slots.len().wrapping_sub(1);
+        let mut hole = start(obj);
+        loop {
+            match slots.get(hole & mask) {
+                None | Some(&EMPTY) => return None,
+                Some((found, _)) if *found == obj => break,
+                Some(_) => hole += 1,
+            }
+        }
+        let mut hole = hole & mask;
+        let shadow = slots[hole].1;
+        // What comes behind moves up, unless it is where a search for it starts or before that.
+        let mut i = hole;
+        loop {
+            i = (i + 1) & mask;
+            if slots[i] == EMPTY {
+                break;
+            }
+            let from_start = i.wrapping_sub(start(slots[i].0)) & mask;
+            if from_start >= i.wrapping_sub(hole) & mask {
+                slots[hole] = slots[i];
+                hole = i;
+            }
+        }
+        slots[hole] = EMPTY;
+        self.used -= 1;
+        Some(shadow)
+    }
+
     pub(crate) fn clear(&mut self) {
         if self.used > 0 {
             self.release();

@@ -7,10 +7,8 @@
 use core::arch::naked_asm;
 
 use super::TypeInfo;
-use super::api::{
-    allocate_in_nursery, rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, writebarrier,
-    writebarrier_array,
-};
+use super::api::{rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, writebarrier, writebarrier_array};
+use super::collector::allocate_slowly;
 use crate::state::state;
 
 /// Defines functions that save all registers, call one with C's conventions and restore
@@ -146,7 +144,7 @@ unsafe extern "C" fn malloc() {
     // SAFETY: by contract.
     unsafe {
         let [size, ..] = arguments();
-        (*state()).slow_result = allocate_in_nursery(size);
+        (*state()).slow_result = allocate_slowly(size, true);
     }
 }
 

@@ -23,6 +23,11 @@ const ITEMS: usize = scaled(10_000);
 
 static TURN: Mutex<()> = Mutex::new(());
 
+/// The turn of a test that has a heap.
+pub(super) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 /// A heap of its own for one test.
 pub(super) struct Heap(#[allow(dead_code)] MutexGuard<'static, ()>);
 
@@ -32,7 +37,7 @@ impl Heap {
     }
 
     fn growing(nursery: usize, most: usize, stress: bool) -> Heap {
-        let guard = TURN.lock().unwrap_or_else(|e| e.into_inner());
+        let guard = turn();
         unsafe { setup_with(scaled(8 << 20), scaled(nursery), scaled(most), stress) };
         Heap(guard)
     }

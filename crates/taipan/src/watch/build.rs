@@ -28,6 +28,7 @@ impl Build {
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {
             checked: args.code.checked(),
+            collector: args.code.collector.gc,
             ..context.load.clone()
         };
         let rebuild = Rebuild::new(target, output, load, jit, c_options(args));

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_language::Collector;
 use taipan_watch::{
     Answer, End, Ended, Job, Launcher, Obstacle, Preparation, Prepared, Runner, Step,
 };
@@ -43,6 +44,10 @@ impl Run {
                 "watched programs run as machine code in memory: leave out --engine and --backend";
             return Err(Failure::Usage(text.to_owned()));
         }
+        if args.run.code.collector.gc == Collector::Boehm {
+            let text = "libgc does not know the data of watched programs: leave out --gc boehm";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         if args.hot {
             context.db.make_code_replaceable();
         }
@@ -53,6 +58,7 @@ impl Run {
                 args.run.target.clone(),
                 LoadOptions {
                     checked: args.run.code.checked(),
+                    collector: args.run.code.collector.gc,
                     ..context.load.clone()
                 },
                 args.hot,

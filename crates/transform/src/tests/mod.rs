@@ -6,6 +6,7 @@ mod frames;
 mod gc;
 mod optimizations;
 mod random;
+mod refcount;
 mod residual;
 mod stores;
 
