@@ -315,7 +315,7 @@ fn sources() -> Result<(), Failed> {
     match (
         &*said,
         time("main.ll")? == before,
-        kept.join("llvm.ll").exists(),
+        kept.join("taipan+program.ll").exists(),
     ) {
         ("24 120\n", true, true) => Ok(()),
         other => Err(format!("{other:?}").into()),
