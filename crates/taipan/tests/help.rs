@@ -90,8 +90,9 @@ fn every_way_to_make_code_that_is_offered_works() {
         let help = help(command);
         let backends = values(&help, "--backend");
         assert_eq!(backends, ["cranelift", "c", "llvm", "python"]);
-        let collectors = values(&help, "--gc");
-        assert_eq!(collectors, ["generational", "ref", "boehm", "none"]);
+        // A list without explanations.
+        let collectors = "[possible values: generational, ref, boehm, none]";
+        assert!(help.contains(collectors), "{help}");
         let options: [&[&str]; 8] = [
             &["--gc", "generational"],
             &["--gc", "ref"],
