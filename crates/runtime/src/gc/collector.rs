@@ -42,7 +42,10 @@ pub(super) unsafe fn allocate_slowly(size: usize, has_pointers: bool) -> Obj {
             Collector::Generational => api::allocate_in_nursery(size),
             Collector::Ref => super::refcount::allocate(size),
             Collector::Boehm => boehm::allocate(size, has_pointers),
-            Collector::None => gc().bump.allocate(size, gc().stress),
+            Collector::None => {
+                let gc = gc();
+                gc.bump.allocate(size, gc.stress)
+            }
         }
     }
 }

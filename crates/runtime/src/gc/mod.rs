@@ -321,15 +321,15 @@ pub(crate) unsafe fn set_root_stack(start: usize) {
 pub unsafe fn teardown() {
     // SAFETY: by contract.
     unsafe {
-        let gc = gc();
         threads::teardown();
         stacklet::teardown();
         inspect::teardown();
+        boehm::teardown();
+        let gc = gc();
         if gc.nursery != 0 {
             unmap(gc.nursery, gc.nursery_most);
         }
         (gc.nursery, gc.nursery_most) = (0, 0);
-        boehm::teardown();
         gc.bump.release();
         gc.counted.release();
         gc.first_roots.unmap();

@@ -472,11 +472,9 @@ pub unsafe extern "C" fn rpy_gc_copy_counted(
         let item =
             |array: Obj, n: usize| array + info.items_offset as usize + n * info.item_size as usize;
         let bytes = length * info.item_size as usize;
-        sys::memmove(
-            item(dest, dest_start) as *mut _,
-            item(source, source_start) as *const _,
-            bytes,
-        );
+        // They may be parts of one array.
+        let from = item(source, source_start) as *const u8;
+        core::ptr::copy(from, item(dest, dest_start) as *mut u8, bytes);
         while let Some(obj) = old.pop() {
             rpy_gc_decref(obj);
         }
