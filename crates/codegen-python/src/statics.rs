@@ -8,9 +8,7 @@ use taipan_lltype::{
 
 use crate::function::constant;
 use crate::names::{Ref, Refs, bytes_literal, identifier};
-use crate::types::{
-    attribute, code, is_bytes, is_string, is_vtable, item_layout, item_type, varsized, zero,
-};
+use crate::types::{attribute, code, is_bytes, is_string, item_layout, item_type, varsized, zero};
 
 /// The Python of prebuilt data.
 pub(crate) struct DataText {
@@ -24,7 +22,7 @@ pub(crate) struct DataText {
 
 /// Whether prebuilt data is raw memory, rather than an object.
 fn is_raw(ty: LLType) -> bool {
-    !ty.is_gc_container() && !is_vtable(ty)
+    !ty.is_gc_container() && !ty.is_vtable()
 }
 
 /// The Python of prebuilt data; `me` is how it refers to itself.

@@ -17,8 +17,7 @@ use std::sync::Arc;
 
 use taipan_graph::IntKind;
 use taipan_lltype::{
-    LLType, Layout, OBJECT_VTABLE, Program, STR, StructBody, StructId, StructType, TypeKind,
-    UNICODE, layout, round_up,
+    LLType, Layout, Program, STR, StructBody, StructType, TypeKind, UNICODE, layout, round_up,
 };
 
 use crate::names::{identifier, is_taken};
@@ -44,20 +43,12 @@ pub(crate) fn pointer(ty: LLType) -> Option<Pointer> {
         _ => return None,
     };
     Some(match to.kind() {
-        TypeKind::Struct(s) if s.gc || is_vtable(to) => Pointer::Object,
+        TypeKind::Struct(s) if s.gc || to.is_vtable() => Pointer::Object,
         TypeKind::Array(a) if a.gc => Pointer::Object,
         TypeKind::Opaque { gc: true, .. } => Pointer::Opaque,
         TypeKind::Func(_) => Pointer::Function,
         _ => Pointer::Raw,
     })
-}
-
-/// Whether a struct type is that of a vtable.
-pub(crate) fn is_vtable(ty: LLType) -> bool {
-    ty == *OBJECT_VTABLE
-        || ty
-            .as_struct()
-            .is_some_and(|s| matches!(s.id, StructId::Vtable(_)))
 }
 
 /// Whether a type is a container of its own, inside of another one.
