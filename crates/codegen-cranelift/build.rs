@@ -1,10 +1,14 @@
 //! Compiles the runtime once more, as one object file that the C linker puts into
 //! built programs: freestanding, without unwinding, with what it needs of `core`
-//! linked in.
+//! linked in. For machines that Taipan does not run on it has to be compiled later: its
+//! sources become a part of Taipan.
 
 use std::env;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+include!("src/runtime_options.rs");
 
 fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
@@ -12,26 +16,12 @@ fn main() {
     let source = manifest.join("../runtime/src");
     println!("cargo::rerun-if-changed={}", source.display());
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/runtime_options.rs");
     let archive = out.join("libtaipan_runtime.a");
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let status = Command::new(rustc)
         .arg(source.join("lib.rs"))
-        .args([
-            "--crate-name",
-            "taipan_runtime",
-            "--crate-type",
-            "staticlib",
-        ])
-        .args([
-            "--edition",
-            "2024",
-            "--cfg",
-            "taipan_standalone",
-            "--cap-lints",
-            "allow",
-        ])
-        .args(["-C", "opt-level=3", "-C", "panic=abort", "-C", "lto=fat"])
-        .args(["-C", "codegen-units=1", "-C", "relocation-model=pic"])
+        .args(OPTIONS)
         .arg("-o")
         .arg(&archive)
         .status();
@@ -39,27 +29,32 @@ fn main() {
         status.is_ok_and(|s| s.success()),
         "rustc cannot compile the runtime for programs"
     );
-    let object = first_object(&archive).expect("an archive has the runtime's object");
+    let archive = std::fs::read(archive).expect("rustc has written the archive");
+    let object = largest_object(&archive).expect("an archive has the runtime's object");
     std::fs::write(out.join("runtime.o"), object).expect("the output folder is writable");
+
+    let mut files = Vec::new();
+    sources(&source, &source, &mut files);
+    files.sort();
+    let mut table = String::from("&[\n");
+    for name in files {
+        let path = source.join(&name);
+        let (name, path) = (name.display().to_string(), path.display().to_string());
+        let _ = writeln!(table, "({name:?}, include_str!({path:?})),");
+    }
+    table.push_str("]\n");
+    std::fs::write(out.join("runtime_sources.rs"), table).expect("the output folder is writable");
 }
 
-/// The member of the archive that is the crate itself, after link-time optimisation.
-/// The others are helpers of the compiler that the C library's own ones replace.
-fn first_object(archive: &Path) -> Option<Vec<u8>> {
-    let bytes = std::fs::read(archive).ok()?;
-    let mut at = 8;
-    loop {
-        let header = bytes.get(at..at + 60)?;
-        let size: usize = std::str::from_utf8(&header[48..58])
-            .ok()?
-            .trim()
-            .parse()
-            .ok()?;
-        let content = bytes.get(at + 60..at + 60 + size)?;
-        // The tables of symbols and of long names come first.
-        if content.starts_with(b"\x7fELF") {
-            return Some(content.to_vec());
+/// Finds the files of a folder, by their names from the root on.
+fn sources(root: &Path, folder: &Path, out: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).expect("the runtime has sources");
+    for entry in entries {
+        let path = entry.expect("the runtime has sources").path();
+        if path.is_dir() {
+            sources(root, &path, out);
+        } else if let Ok(name) = path.strip_prefix(root) {
+            out.push(name.to_owned());
         }
-        at += 60 + size + size % 2;
     }
 }

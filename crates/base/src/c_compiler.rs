@@ -1,7 +1,8 @@
-//! Questions to the C compiler of the machine: a small program is compiled and run, and
+//! Questions to the C compiler of a machine: a small program is compiled and run, and
 //! what it prints is the answer (RPython: `rffi_platform`). Answers are kept in a folder
 //! of the user's, by question.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read as _};
@@ -11,6 +12,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use taipan_heap::StaticTable;
+use taipan_language::Machine;
+
+use crate::{c_compiler, runner};
 
 /// What a C program printed, or the messages of the compiler that refuses it.
 pub type CAnswer = Result<String, String>;
@@ -28,13 +32,19 @@ pub fn asked_c_compiler() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// Compiles a C program with these options, runs it, and returns what it prints. Headers are
-/// files that only the compiler sees: what sources include them by, and their text.
-pub(crate) fn ask(source: &str, options: &[String], headers: &[(String, String)]) -> CAnswer {
+/// Compiles a C program for a machine with these options, runs it (by an emulator, if it is another
+/// machine than this), and returns what it prints. Headers are files that only the compiler sees:
+/// what sources include them by, and their text.
+pub(crate) fn ask(
+    machine: Machine,
+    source: &str,
+    options: &[String],
+    headers: &[(String, String)],
+) -> CAnswer {
     ASKED.store(true, Ordering::Relaxed);
-    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let cc = c_compiler(machine)?;
     let mut h = rustc_hash::FxHasher::default();
-    (&cc, source, options, headers).hash(&mut h);
+    (machine, &cc, source, options, headers).hash(&mut h);
     let dir = own_folder().map_err(|e| e.to_string())?;
     let known = dir.join(format!("{:016x}.answer", h.finish()));
     if let Ok(answer) = std::fs::read_to_string(&known) {
@@ -51,7 +61,7 @@ pub(crate) fn ask(source: &str, options: &[String], headers: &[(String, String)]
         if !headers.is_empty() {
             options.insert(0, format!("-I{}", folder.display()));
         }
-        compile_and_run(&cc, source, &options, &work)
+        compile_and_run(machine, &cc, source, &options, &work)
     })();
     if let Ok(text) = &answer {
         // Without the copy the next process asks again.
@@ -76,7 +86,13 @@ fn write_headers(headers: &[(String, String)], folder: &Path) -> io::Result<()> 
     Ok(())
 }
 
-fn compile_and_run(cc: &str, source: &str, options: &[String], work: &Path) -> CAnswer {
+fn compile_and_run(
+    machine: Machine,
+    cc: &OsStr,
+    source: &str,
+    options: &[String],
+    work: &Path,
+) -> CAnswer {
     let (file, program) = (work.join("question.c"), work.join("question"));
     std::fs::write(&file, source).map_err(|e| e.to_string())?;
     let compiled = Command::new(cc)
@@ -86,11 +102,11 @@ fn compile_and_run(cc: &str, source: &str, options: &[String], work: &Path) -> C
         .args(options)
         .stdin(Stdio::null())
         .output()
-        .map_err(|e| format!("{cc}: {e}"))?;
+        .map_err(|e| format!("{}: {e}", cc.display()))?;
     if !compiled.status.success() {
         return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
     }
-    let ran = Command::new(&program)
+    let ran = runner(machine, &program)?
         .stdin(Stdio::null())
         .output()
         .map_err(|e| e.to_string())?;
@@ -145,16 +161,22 @@ mod tests {
         let say = |value: &str| {
             format!("#include <stdio.h>\nint main(void) {{ printf(\"%d\", {value}); return 0; }}\n")
         };
-        assert_eq!(ask(&say("6 * 7"), &[], &[]), Ok("42".to_owned()));
         assert_eq!(
-            ask(&say("N"), &["-DN=5".to_owned()], &[]),
+            ask(Machine::HOST, &say("6 * 7"), &[], &[]),
+            Ok("42".to_owned())
+        );
+        assert_eq!(
+            ask(Machine::HOST, &say("N"), &["-DN=5".to_owned()], &[]),
             Ok("5".to_owned())
         );
         let header = ("sub/n.h".to_owned(), "#define N 7\n".to_owned());
         let outside = ("../n.h".to_owned(), "#define N 8\n".to_owned());
         let source = format!("#include <sub/n.h>\n{}", say("N"));
-        assert_eq!(ask(&source, &[], &[header, outside]), Ok("7".to_owned()));
-        let messages = ask(&say("no_such_thing"), &[], &[]).unwrap_err();
+        assert_eq!(
+            ask(Machine::HOST, &source, &[], &[header, outside]),
+            Ok("7".to_owned())
+        );
+        let messages = ask(Machine::HOST, &say("no_such_thing"), &[], &[]).unwrap_err();
         assert!(messages.contains("no_such_thing"), "{messages}");
     }
 }

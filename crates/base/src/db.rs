@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
-use taipan_language::Collector;
+use taipan_language::{Collector, Machine};
 
 use crate::{ArtifactStore, Files, QueryClock, System};
 
@@ -112,6 +112,10 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub collector: Collector,
+    /// What it is compiled for.
+    #[returns(copy)]
+    #[default]
+    pub machine: Machine,
     /// What `target()` is given as `args`.
     #[returns(ref)]
     #[default]

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
+use taipan_language::Machine;
 
 use crate::{CAnswer, Db, Program, c_compiler, declares_latin1};
 
@@ -93,15 +94,16 @@ pub trait System: Send + Sync {
         None
     }
 
-    /// Compiles a C program with these options, runs it, and answers what it prints: how
-    /// constants and types of the machine's C libraries are found out.
+    /// Compiles a C program for a machine with these options, runs it, and answers what it prints: how
+    /// constants and types of a machine's C libraries are found out.
     fn ask_c_compiler(
         &self,
+        machine: Machine,
         source: &str,
         options: &[String],
         headers: &[(String, String)],
     ) -> CAnswer {
-        let _ = (source, options, headers);
+        let _ = (machine, source, options, headers);
         Err("there is no C compiler here".to_owned())
     }
 }
@@ -263,11 +265,12 @@ impl System for OsSystem {
 
     fn ask_c_compiler(
         &self,
+        machine: Machine,
         source: &str,
         options: &[String],
         headers: &[(String, String)],
     ) -> CAnswer {
-        c_compiler::ask(source, options, headers)
+        c_compiler::ask(machine, source, options, headers)
     }
 }
 
@@ -321,11 +324,12 @@ impl System for MemorySystem {
 
     fn ask_c_compiler(
         &self,
+        machine: Machine,
         source: &str,
         options: &[String],
         headers: &[(String, String)],
     ) -> CAnswer {
-        c_compiler::ask(source, options, headers)
+        c_compiler::ask(machine, source, options, headers)
     }
 }
 

@@ -17,6 +17,7 @@ mod render;
 mod similar;
 mod span;
 mod timed;
+mod tools;
 mod watch;
 
 pub use artifacts::{ArtifactStore, Artifacts};
@@ -27,6 +28,7 @@ pub use encoding::declares_latin1;
 pub use files::*;
 pub use overlay::*;
 pub use render::*;
+pub use tools::{c_compiler, on_path, runner};
 
 pub use similar::{did_you_mean, similar};
 pub use span::*;

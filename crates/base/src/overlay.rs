@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use taipan_language::Machine;
 
 use crate::{CAnswer, FileContents, System};
 
@@ -64,11 +65,12 @@ impl System for Overlay {
 
     fn ask_c_compiler(
         &self,
+        machine: Machine,
         source: &str,
         options: &[String],
         headers: &[(String, String)],
     ) -> CAnswer {
-        self.under.ask_c_compiler(source, options, headers)
+        self.under.ask_c_compiler(machine, source, options, headers)
     }
 
     fn fallback(&self, path: &Utf8Path) -> Option<Arc<str>> {

@@ -11,10 +11,12 @@ use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Reloc, RelocKind, SymbolRef,
     build_image,
 };
+use taipan_language::Machine;
 use taipan_lltype::{FuncSym, FuncType, LLGraph, Program};
+use target_lexicon::Architecture;
 
 use crate::emit::{Form, Symbols, emit_entry, emit_glue, emit_graph};
-use crate::isa::{OptLevel, SharedIsa, host_isa};
+use crate::isa::{OptLevel, SharedIsa, isa_for};
 use crate::listing::{self, CodeLine};
 
 /// Where things are in this process, for code that is made while a program runs in it.
@@ -36,30 +38,49 @@ pub struct FunctionCompiler {
 impl FunctionCompiler {
     /// A compiler for the host.
     pub fn new(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        Self::with(level, false, false)
+        Self::for_machine(Machine::HOST, level)
     }
 
-    /// A compiler for the host whose code is to be read.
-    pub fn for_listings(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        Self::with(level, false, true)
+    /// A compiler for a machine.
+    pub fn for_machine(
+        machine: Machine,
+        level: OptLevel,
+    ) -> Result<FunctionCompiler, CodegenError> {
+        Self::with(machine, level, false, false)
     }
 
-    /// A compiler for the host whose code checks what would be undefined behaviour, and says
+    /// A compiler for a machine whose code is to be read.
+    pub fn for_listings(
+        machine: Machine,
+        level: OptLevel,
+    ) -> Result<FunctionCompiler, CodegenError> {
+        Self::with(machine, level, false, true)
+    }
+
+    /// A compiler for a machine whose code checks what would be undefined behaviour, and says
     /// where it was.
-    pub fn for_checked(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        let mut compiler = Self::with(level, true, false)?;
+    pub fn for_checked(
+        machine: Machine,
+        level: OptLevel,
+    ) -> Result<FunctionCompiler, CodegenError> {
+        let mut compiler = Self::with(machine, level, true, false)?;
         compiler.checked = true;
         Ok(compiler)
     }
 
     /// A compiler for the host that makes units.
     pub fn for_units(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        Self::with(level, true, false)
+        Self::with(Machine::HOST, level, true, false)
     }
 
-    fn with(level: OptLevel, units: bool, blocks: bool) -> Result<FunctionCompiler, CodegenError> {
+    fn with(
+        machine: Machine,
+        level: OptLevel,
+        units: bool,
+        blocks: bool,
+    ) -> Result<FunctionCompiler, CodegenError> {
         Ok(FunctionCompiler {
-            isa: host_isa(level, units, blocks)?,
+            isa: isa_for(machine, level, units, blocks)?,
             context: Context::new(),
             builder_context: FunctionBuilderContext::new(),
             checked: false,
@@ -144,6 +165,10 @@ impl FunctionCompiler {
         f: &FuncSym,
         graph: &LLGraph,
     ) -> Result<Vec<CodeLine>, CodegenError> {
+        if !matches!(self.isa.triple().architecture, Architecture::X86_64) {
+            let message = "the lines of machine code are known for x86-64 alone";
+            return Err(CodegenError::new(f.name(), message));
+        }
         let symbols = self.emit_placed(program, f, graph)?;
         self.run_cranelift(f.name())?;
         let names = self.context.func.params.user_named_funcs();
@@ -259,16 +284,30 @@ impl FunctionCompiler {
                     RelocKind::PcRel32
                 }
                 ClifReloc::Abs8 => RelocKind::Abs64,
+                ClifReloc::Arm64Call => RelocKind::Aarch64Call,
+                ClifReloc::Aarch64AdrPrelPgHi21 => RelocKind::Aarch64Page,
+                ClifReloc::Aarch64AddAbsLo12Nc => RelocKind::Aarch64PageOffset,
+                ClifReloc::RiscvCallPlt => RelocKind::RiscvCall,
+                ClifReloc::RiscvPCRelHi20 => RelocKind::RiscvHigh,
+                ClifReloc::RiscvPCRelLo12I => RelocKind::RiscvLow,
                 other => {
                     let message = format!("relocation {other:?} is not supported");
                     return Err(CodegenError::new(name, message));
                 }
             };
-            let target = match &r.target {
-                FinalizedRelocTarget::ExternalName(ExternalName::User(n)) => {
+            // The low bits of a distance refer to the instruction that has the high ones.
+            let named = match &r.target {
+                FinalizedRelocTarget::Func(at) => {
+                    let mut all = code.buffer.relocs().iter();
+                    all.find(|high| high.offset == *at && *at + 4 == r.offset)
+                }
+                FinalizedRelocTarget::ExternalName(_) => Some(r),
+            };
+            let target = match named.map(|r| &r.target) {
+                Some(FinalizedRelocTarget::ExternalName(ExternalName::User(n))) => {
                     symbols.get(names[*n].index)
                 }
-                FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call)) => {
+                Some(FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call))) => {
                     libcall(*call).map(|n| SymbolRef::External(n.into()))
                 }
                 _ => None,
@@ -279,7 +318,7 @@ impl FunctionCompiler {
                 offset: u64::from(r.offset),
                 kind,
                 target,
-                addend: r.addend,
+                addend: named.map_or(r.addend, |r| r.addend),
             });
         }
         relocs.sort_by_key(|r| r.offset);
@@ -331,15 +370,12 @@ pub(crate) struct OnDemand<'a> {
 }
 
 impl<'a> OnDemand<'a> {
-    pub(crate) fn new(
-        program: &'a dyn Program,
-        level: OptLevel,
-    ) -> Result<OnDemand<'a>, CodegenError> {
-        Ok(OnDemand {
+    pub(crate) fn new(program: &'a dyn Program, compiler: FunctionCompiler) -> OnDemand<'a> {
+        OnDemand {
             program,
-            compiler: FunctionCompiler::new(level)?,
+            compiler,
             done: FxHashMap::default(),
-        })
+        }
     }
 }
 
@@ -367,6 +403,18 @@ pub fn compile_all(
     entry: Option<&FuncSym>,
     level: OptLevel,
 ) -> Result<Image, CodegenError> {
-    let mut source = OnDemand::new(program, level)?;
+    compile_all_for(Machine::HOST, program, roots, entry, level)
+}
+
+/// The same for a machine.
+pub fn compile_all_for(
+    machine: Machine,
+    program: &dyn Program,
+    roots: &[SymbolRef],
+    entry: Option<&FuncSym>,
+    level: OptLevel,
+) -> Result<Image, CodegenError> {
+    let compiler = FunctionCompiler::for_machine(machine, level)?;
+    let mut source = OnDemand::new(program, compiler);
     build_image(program, &mut source, roots, entry)
 }

@@ -1,34 +1,51 @@
 //! Images as object files.
 
-use object::write::{Object, Relocation, StandardSection, Symbol, SymbolId, SymbolSection};
+use object::write::{
+    Object, Relocation, SectionId as ObjectSection, StandardSection, Symbol, SymbolId,
+    SymbolSection,
+};
 use object::{
-    Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind,
-    SectionKind, SymbolFlags, SymbolKind, SymbolScope,
+    Architecture, BinaryFormat, Endianness, FileFlags, RelocationFlags, SectionKind, SymbolFlags,
+    SymbolKind, SymbolScope, elf,
 };
 use taipan_codegen::{
     CodegenError, Image, LIBRARY_SYMBOL, MAIN_SYMBOL, RelocKind, SectionId, Target,
 };
+use taipan_language::Machine;
 
 use crate::shared::position_independent;
 
 /// The object file of an image. [`taipan_codegen::Glue::Main`] or
 /// [`taipan_codegen::Glue::Library`], if it is there, is visible to the linker.
-pub fn object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
-    write(image, &[])
+pub fn object_file(image: &Image, machine: Machine) -> Result<Vec<u8>, CodegenError> {
+    write(image, machine, &[])
 }
 
-/// The object file of an image for a shared object: addresses in its code do not depend on
+/// The object file of an image for a shared object of x86-64: addresses in its code do not depend on
 /// where that is loaded.
 pub fn shared_object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
     let mut image = image.clone();
     let by_table = position_independent(&mut image)?;
-    write(&image, &by_table)
+    write(&image, Machine::X86_64, &by_table)
 }
 
 /// Relocations of code at these places, in ascending order, are by the table of addresses that the
 /// linker makes.
-fn write(image: &Image, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
-    let mut o = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
+    let architecture = match machine {
+        Machine::X86_64 => Architecture::X86_64,
+        Machine::Aarch64 => Architecture::Aarch64,
+        Machine::Riscv64 => Architecture::Riscv64,
+    };
+    let mut o = Object::new(BinaryFormat::Elf, architecture, Endianness::Little);
+    if machine == Machine::Riscv64 {
+        // Floats are passed in registers of 64 bits.
+        o.flags = FileFlags::Elf {
+            os_abi: elf::ELFOSABI_NONE,
+            abi_version: 0,
+            e_flags: elf::EF_RISCV_FLOAT_ABI_DOUBLE,
+        };
+    }
     let sections = [
         StandardSection::Text,
         StandardSection::ReadOnlyDataWithRel,
@@ -71,33 +88,21 @@ fn write(image: &Image, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
                 ),
                 Target::External(i) => (externals[i], r.addend),
             };
-            let (kind, encoding, size) = match (r.kind, r.target) {
-                (RelocKind::Abs64, _) => {
-                    (RelocationKind::Absolute, RelocationEncoding::Generic, 64)
-                }
-                (RelocKind::PcRel32, Target::External(_)) => (
-                    RelocationKind::PltRelative,
-                    RelocationEncoding::X86Branch,
-                    32,
-                ),
-                (RelocKind::PcRel32, _) => {
-                    (RelocationKind::Relative, RelocationEncoding::Generic, 32)
-                }
+            let (symbol, addend) = match r.kind {
+                // What the instruction before refers to is found by that one's address.
+                RelocKind::RiscvLow => (high_part(&mut o, sections[id as usize], r.offset - 4), 0),
+                _ => (symbol, addend),
             };
             let in_table = id == SectionId::Text && by_table.binary_search(&r.offset).is_ok();
             let relocation = Relocation {
                 offset: r.offset,
                 symbol,
                 addend,
-                flags: match in_table {
-                    // The linker leaves the table out where it knows the distance.
-                    true => RelocationFlags::Elf {
-                        r_type: object::elf::R_X86_64_REX_GOTPCRELX,
-                    },
-                    false => RelocationFlags::Generic {
-                        kind,
-                        encoding,
-                        size,
+                flags: RelocationFlags::Elf {
+                    r_type: match in_table {
+                        // The linker leaves the table out where it knows the distance.
+                        true => elf::R_X86_64_REX_GOTPCRELX,
+                        false => relocation_type(machine, r.kind, r.target),
                     },
                 },
             };
@@ -109,6 +114,39 @@ fn write(image: &Image, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
     o.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
     o.write()
         .map_err(|e| CodegenError::new("object file", e.to_string()))
+}
+
+/// How ELF numbers a relocation.
+fn relocation_type(machine: Machine, kind: RelocKind, target: Target) -> u32 {
+    match (kind, machine) {
+        (RelocKind::Abs64, Machine::X86_64) => elf::R_X86_64_64,
+        (RelocKind::Abs64, Machine::Aarch64) => elf::R_AARCH64_ABS64,
+        (RelocKind::Abs64, Machine::Riscv64) => elf::R_RISCV_64,
+        (RelocKind::PcRel32, _) => match target {
+            Target::External(_) => elf::R_X86_64_PLT32,
+            Target::Place(_) => elf::R_X86_64_PC32,
+        },
+        (RelocKind::Aarch64Call, _) => elf::R_AARCH64_CALL26,
+        (RelocKind::Aarch64Page, _) => elf::R_AARCH64_ADR_PREL_PG_HI21,
+        (RelocKind::Aarch64PageOffset, _) => elf::R_AARCH64_ADD_ABS_LO12_NC,
+        (RelocKind::RiscvCall, _) => elf::R_RISCV_CALL_PLT,
+        (RelocKind::RiscvHigh, _) => elf::R_RISCV_PCREL_HI20,
+        (RelocKind::RiscvLow, _) => elf::R_RISCV_PCREL_LO12_I,
+    }
+}
+
+/// A symbol for the instruction at an offset, which has the high bits of a distance.
+fn high_part(o: &mut Object<'_>, section: ObjectSection, offset: u64) -> SymbolId {
+    o.add_symbol(Symbol {
+        name: b".Lhigh".to_vec(),
+        value: offset,
+        size: 0,
+        kind: SymbolKind::Label,
+        scope: SymbolScope::Compilation,
+        weak: false,
+        section: SymbolSection::Section(section),
+        flags: SymbolFlags::None,
+    })
 }
 
 fn undefined(name: &str) -> Symbol {

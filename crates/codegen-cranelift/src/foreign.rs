@@ -1,5 +1,5 @@
-//! C libraries that a program brings: compiled by the C compiler, which is `$CC`, or
-//! `cc`.
+//! C libraries that a program brings: compiled by the C compiler, which for this process is
+//! `$CC`, or `cc`.
 
 use std::ffi::{CString, OsStr, OsString, c_int, c_void};
 use std::fs::File;
@@ -25,16 +25,15 @@ const LENIENT: &[&str] = &[
     "-Wno-incompatible-pointer-types",
 ];
 
-pub(crate) fn compiler() -> OsString {
+fn host_compiler() -> OsString {
     std::env::var_os("CC").unwrap_or_else(|| "cc".into())
 }
 
-/// Runs the C compiler; an error has its messages.
-pub fn run_compiler(configure: impl FnOnce(&mut Command)) -> io::Result<()> {
-    let cc = compiler();
-    let mut command = Command::new(&cc);
+/// Runs a C compiler; an error has its messages.
+pub fn run_compiler(cc: &OsStr, configure: impl FnOnce(&mut Command)) -> io::Result<()> {
+    let mut command = Command::new(cc);
     configure(&mut command);
-    let output = command.output().map_err(|e| not_run(&cc, &e))?;
+    let output = command.output().map_err(|e| not_run(cc, &e))?;
     if output.status.success() {
         return Ok(());
     }
@@ -211,7 +210,7 @@ pub(crate) fn shared_object(functions: &[FuncSym]) -> io::Result<PathBuf> {
     let work = tempfile::tempdir_in(&dir)?;
     let (compile, link) = write_sources(functions, work.path())?;
     let made = work.path().join("library.so");
-    run_compiler(|c| {
+    run_compiler(&host_compiler(), |c| {
         c.args(SHARED).arg("-o").arg(&made).args(compile).args(link);
     })?;
     std::fs::rename(&made, &file)?;

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::isa::{OwnedTargetIsa, lookup};
 use cranelift_codegen::settings::{self, Configurable};
 use taipan_codegen::CodegenError;
-use target_lexicon::Triple;
+use taipan_language::Machine;
+use target_lexicon::{Architecture, Triple};
 
 /// How much work goes into the code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -17,10 +19,11 @@ pub enum OptLevel {
     Speed,
 }
 
-/// Cranelift set up for the host's architecture. The features used are the same on
-/// every machine, so that cached and built code is portable. Units need frame pointers for
+/// Cranelift set up for a machine. The features used are the same on all of its kind, so that
+/// cached and built code is portable. Units need frame pointers for
 /// their jumps; who lists code has to know where blocks start.
-pub(crate) fn host_isa(
+pub(crate) fn isa_for(
+    machine: Machine,
     level: OptLevel,
     units: bool,
     blocks: bool,
@@ -53,8 +56,9 @@ pub(crate) fn host_isa(
     ] {
         flags.set(name, value).map_err(|e| error(&e))?;
     }
-    let mut builder = lookup(Triple::host()).map_err(|e| error(&e))?;
-    if cfg!(target_arch = "x86_64") {
+    let triple: Triple = (machine.rust_target().parse()).map_err(|e| error(&e))?;
+    let mut builder = lookup(triple).map_err(|e| error(&e))?;
+    if machine == Machine::X86_64 {
         for feature in [
             "has_sse3",
             "has_ssse3",
@@ -72,3 +76,29 @@ pub(crate) fn host_isa(
 
 /// A target shared by the compilers of several threads.
 pub(crate) type SharedIsa = Arc<dyn cranelift_codegen::isa::TargetIsa>;
+
+/// What code has to be like on a machine, where Cranelift leaves it to who uses it. All else in
+/// [`crate::emit`] is the same for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Peculiarities {
+    /// Data of the runtime may be further away than a distance in an instruction says: in the
+    /// process of the compiler. Code for other machines is linked with the runtime.
+    pub(crate) far_data: bool,
+    /// C functions get and give numbers of 32 bits with their sign in the rest of the register,
+    /// unsigned ones as well.
+    pub(crate) widens_32_bits: bool,
+    /// Cranelift has operations that tell whether a result has overflowed.
+    pub(crate) overflow_operations: bool,
+}
+
+impl Peculiarities {
+    pub(crate) fn of(isa: &dyn TargetIsa) -> Peculiarities {
+        let architecture = isa.triple().architecture;
+        let riscv = matches!(architecture, Architecture::Riscv64(_));
+        Peculiarities {
+            far_data: architecture == Triple::host().architecture,
+            widens_32_bits: riscv,
+            overflow_operations: !riscv,
+        }
+    }
+}

@@ -21,6 +21,7 @@ mod loaded;
 mod place;
 mod region;
 mod run;
+mod runtime_object;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -30,14 +31,15 @@ pub use call::{
     NativeMemory, RaisedException, TracebackPlace, call_function, call_roots, call_trampoline,
     in_register,
 };
-pub use compiler::{Addresses, FunctionCompiler, compile_all};
+pub use compiler::{Addresses, FunctionCompiler, compile_all, compile_all_for};
 pub use elf::{object_file, shared_object_file};
 pub use foreign::{load_library, run_compiler, shared_library, write_sources};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
-pub use link::{Extension, LIBRARIES, link_executable, link_extension, runtime_object};
+pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use listing::CodeLine;
 pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};
 pub use region::{LateLibrary, LoadedProgram, Region};
 pub use run::{missing_library, run_program};
+pub use runtime_object::{HOST_RUNTIME, RuntimeCompiler};

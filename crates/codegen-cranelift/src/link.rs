@@ -1,7 +1,7 @@
 //! Executables: the program's object file, the runtime's and the C libraries that the
 //! program brings, put together by the C compiler.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
@@ -9,25 +9,23 @@ use taipan_lltype::FuncSym;
 
 use crate::foreign::{run_compiler, write_sources};
 
-/// The runtime as an object file (see the build script).
-static RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.o"));
-
-/// The runtime that executables contain, as an object file.
-pub fn runtime_object() -> &'static [u8] {
-    RUNTIME
+/// What executables are made of.
+pub struct Parts<'a> {
+    /// The C compiler, which links and compiles the program's C libraries.
+    pub compiler: &'a OsStr,
+    /// The program's object files.
+    pub objects: &'a [&'a [u8]],
+    /// The runtime's, for the same machine.
+    pub runtime: &'a [u8],
+    /// The functions of C libraries that the program calls.
+    pub foreign: &'a [FuncSym],
+    /// Further options of the C compiler.
+    pub options: &'a [&'a str],
 }
 
-/// Writes the executable of a program whose object files are given, with the functions of
-/// C libraries that it calls. The C compiler is `$CC`, or `cc`, with these options besides its own.
-/// Whoever looks at `out` sees the executable of before or the new one.
-pub fn link_executable(
-    objects: &[&[u8]],
-    foreign: &[FuncSym],
-    options: &[&str],
-    out: &Path,
-) -> io::Result<()> {
-    let options: Vec<&str> = ["-no-pie"].iter().chain(options).copied().collect();
-    link(objects, foreign, &options, out, |_| Ok(Vec::new()))
+/// Writes an executable. Whoever looks at `out` sees the one of before or the new one.
+pub fn link_executable(parts: &Parts<'_>, out: &Path) -> io::Result<()> {
+    link(parts, &["-no-pie"], out, |_| Ok(Vec::new()))
 }
 
 /// The C part of a module for Python.
@@ -40,20 +38,15 @@ pub struct Extension<'a> {
 
 /// Writes the shared object of a module for Python. Its one symbol is the function that Python
 /// calls first: modules in one process do not see each other's.
-pub fn link_extension(
-    object: &[u8],
-    foreign: &[FuncSym],
-    extension: &Extension<'_>,
-    out: &Path,
-) -> io::Result<()> {
-    let options = [
+pub fn link_extension(parts: &Parts<'_>, extension: &Extension<'_>, out: &Path) -> io::Result<()> {
+    let kind = [
         "-shared",
         "-fPIC",
         "-fvisibility=hidden",
         "-Wl,-Bsymbolic",
         "-Wl,-z,relro,-z,now",
     ];
-    link(&[object], foreign, &options, out, |dir| {
+    link(parts, &kind, out, |dir| {
         let source = dir.join("module.c");
         std::fs::write(&source, extension.text)?;
         let script = dir.join("symbols.map");
@@ -65,11 +58,10 @@ pub fn link_extension(
     })
 }
 
-/// Links object files, and what `more` puts into the folder or says of options.
+/// Links a file of some kind, and what `more` puts into the folder or says of options.
 fn link(
-    objects: &[&[u8]],
-    foreign: &[FuncSym],
-    options: &[&str],
+    parts: &Parts<'_>,
+    kind: &[&str],
     out: &Path,
     more: impl FnOnce(&Path) -> io::Result<Vec<OsString>>,
 ) -> io::Result<()> {
@@ -82,20 +74,21 @@ fn link(
         .tempdir_in(folder)?;
     let new = dir.path().join("out");
     let mut files = Vec::new();
-    for (i, object) in objects.iter().chain([&RUNTIME]).enumerate() {
+    for (i, object) in parts.objects.iter().chain([&parts.runtime]).enumerate() {
         let file = dir.path().join(format!("{i}.o"));
         std::fs::write(&file, object)?;
         files.push(file);
     }
-    let (compile, link) = match foreign {
+    let (compile, link) = match parts.foreign {
         [] => (vec![], vec![]),
         functions => write_sources(functions, dir.path())?,
     };
     let more = more(dir.path())?;
-    run_compiler(|c| {
+    run_compiler(parts.compiler, |c| {
         c.args(["-O2", "-o"])
             .arg(&new)
-            .args(options)
+            .args(kind)
+            .args(parts.options)
             .args(files)
             .args(more)
             .args(compile)

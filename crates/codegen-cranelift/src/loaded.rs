@@ -17,7 +17,7 @@ use taipan_lltype::FuncSym;
 use taipan_runtime::{crash, gc, threads};
 
 use crate::foreign;
-use crate::place::{PAGE, Placement, external_address};
+use crate::place::{PAGE, Placement, external_address, own_code};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
 pub struct LoadedImage(Loaded);
@@ -45,6 +45,7 @@ struct Library {
 impl LoadedImage {
     /// Maps an image.
     pub fn new(image: Image) -> Result<LoadedImage, CodegenError> {
+        own_code(&image)?;
         foreign::load(&image.foreign)?;
         let place = |base| Placement::new(&image, base, |end| end.next_multiple_of(PAGE));
         let size = place(0).data_end.next_multiple_of(PAGE);

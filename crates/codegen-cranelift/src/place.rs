@@ -42,6 +42,15 @@ pub fn stub(address: usize) -> [u8; STUB] {
     stub
 }
 
+/// Refuses images of code for other machines than this one.
+pub(crate) fn own_code(image: &Image) -> Result<(), CodegenError> {
+    let mut relocs = (image.sections.iter()).flat_map(|s| &s.relocs);
+    match relocs.any(|r| r.kind.is_for_linker()) {
+        false => Ok(()),
+        true => Err(CodegenError::new("image", "it is for another machine")),
+    }
+}
+
 /// Where the parts of an image come to lie:
 ///
 /// ```text
@@ -110,7 +119,6 @@ impl Placement {
                 let at = start + r.offset as usize;
                 let to = match (r.target, r.kind) {
                     (Target::Place(p), _) => self.address(p),
-                    (Target::External(i), RelocKind::PcRel32) => self.stubs + i * STUB,
                     (Target::External(i), RelocKind::Abs64) => match addresses[i] {
                         Some(address) => address,
                         None => {
@@ -118,6 +126,7 @@ impl Placement {
                             continue;
                         }
                     },
+                    (Target::External(i), _) => self.stubs + i * STUB,
                 };
                 relocate(at, r.kind, to, r.addend);
             }
@@ -140,7 +149,8 @@ pub(crate) fn relocate(at: usize, kind: RelocKind, to: usize, addend: i64) {
     let value = (to as i64).wrapping_add(addend);
     match kind {
         RelocKind::Abs64 => write(at, &value.to_le_bytes()),
-        RelocKind::PcRel32 => write(at, &((value - at as i64) as i32).to_le_bytes()),
+        // `own_code` has refused all others.
+        _ => write(at, &((value - at as i64) as i32).to_le_bytes()),
     }
 }
 

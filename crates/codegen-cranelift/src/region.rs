@@ -26,7 +26,7 @@ use taipan_codegen::{CodegenError, Image, RelocKind, SymbolRef};
 use taipan_lltype::foreign_symbol;
 
 use crate::foreign;
-use crate::place::{Placement, external_address, relocate};
+use crate::place::{Placement, external_address, own_code, relocate};
 use crate::run::run_table;
 
 /// Address space is free, and everything is within a distance of 32 bits.
@@ -100,6 +100,7 @@ impl Region {
     /// Writes an image that was built with an entry point. No process that has entered may still
     /// run.
     pub fn load(&self, image: &Image) -> Result<LoadedProgram, CodegenError> {
+        own_code(image)?;
         let table = (image.place(&SymbolRef::ProgramTable))
             .ok_or_else(|| CodegenError::new("run", "the image has no entry point"))?;
         let placement = Placement::new(image, self.code().start, |_| self.data().start);

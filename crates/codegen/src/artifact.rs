@@ -68,6 +68,27 @@ pub enum RelocKind {
     PcRel32,
     /// 64 bits.
     Abs64,
+    /// The distance of a call in an instruction of aarch64.
+    Aarch64Call,
+    /// The page of an address, relative to that of the place itself, in an instruction of aarch64.
+    Aarch64Page,
+    /// Where in its page an address is, in an instruction of aarch64.
+    Aarch64PageOffset,
+    /// The distance of a call, in two instructions of riscv64.
+    RiscvCall,
+    /// The high bits of a distance, in an instruction of riscv64.
+    RiscvHigh,
+    /// The low bits of the distance whose high ones are in the instruction before, which it
+    /// counts from.
+    RiscvLow,
+}
+
+impl RelocKind {
+    /// Whether only a linker writes such addresses: it is one in code for another machine than this
+    /// process runs on.
+    pub fn is_for_linker(self) -> bool {
+        !matches!(self, RelocKind::PcRel32 | RelocKind::Abs64)
+    }
 }
 
 /// A place to be filled with an address.

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use taipan_annotator::Roots;
 use taipan_codegen::{Image, Lister, Listing};
 use taipan_codegen_cranelift::object_file;
+use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 
 use crate::db::{Database, LoadOptions};
@@ -80,21 +81,22 @@ pub fn build(
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     let image = guarded(|| build_image(db, options, target, timings))??;
-    let object = image_object(&image, timings)?;
-    link(db, &image, &object, output, timings)
+    let object = image_object(&image, options.machine, timings)?;
+    link(db, &image, options.machine, &object, output, timings)
 }
 
 /// Makes an executable of an image and its object file.
 pub fn link(
     db: &Database,
     image: &Image,
+    machine: Machine,
     object: &[u8],
     output: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     timings
         .phase("link", || {
-            link_with_cache(&db.cache(), &[object], &image.foreign, &[], output)
+            link_with_cache(&db.cache(), machine, &[object], &image.foreign, &[], output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
@@ -108,7 +110,7 @@ pub fn compile_native(
 ) -> Result<Vec<u8>, Failure> {
     guarded(|| {
         let image = build_image(db, options, target, timings)?;
-        image_object(&image, timings)
+        image_object(&image, options.machine, timings)
     })?
 }
 
@@ -123,9 +125,13 @@ pub fn build_image(
 }
 
 /// The object file of an image.
-pub fn image_object(image: &Image, timings: &mut Timings) -> Result<Vec<u8>, Failure> {
+pub fn image_object(
+    image: &Image,
+    machine: Machine,
+    timings: &mut Timings,
+) -> Result<Vec<u8>, Failure> {
     timings.phase("object", || {
-        object_file(image).map_err(|e| codegen_failure(&e))
+        object_file(image, machine).map_err(|e| codegen_failure(&e))
     })
 }
 

@@ -20,6 +20,7 @@ use taipan_base::Diagnostic;
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
 use taipan_codegen_cranelift::{LoadedImage, load_library, run_program, shared_library};
 use taipan_jit_native::JitTables;
+use taipan_language::Machine;
 use taipan_lltype::{from_bytes, to_bytes};
 use taipan_runtime::exc::set_standalone;
 
@@ -79,6 +80,19 @@ pub fn build_with_jit(
     Ok(Built::WithJit(warnings))
 }
 
+/// Refuses programs with a just-in-time compiler for other machines than this: that compiler is
+/// Taipan itself.
+pub(crate) fn has_compiler(machine: Machine) -> Result<(), Failure> {
+    match machine == Machine::HOST {
+        true => Ok(()),
+        false => Err(Failure::Usage(format!(
+            "a just-in-time compiler is a part of Taipan, which runs on {} here and cannot make \
+             itself for {machine}: leave out --jit",
+            Machine::HOST
+        ))),
+    }
+}
+
 /// A program as it stands behind the executable.
 pub struct Bundled {
     /// What the executable runs: code, tables of the generator, and what they need.
@@ -95,6 +109,7 @@ pub fn bundle(
     usage: ImageUse,
     timings: &mut Timings,
 ) -> Result<Option<Bundled>, Failure> {
+    has_compiler(options.machine)?;
     let (mut program, warnings) = guarded(|| {
         let program = load(db, target, options)?;
         let (roots, root) = typed_program(db, program, timings)?;

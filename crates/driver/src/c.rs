@@ -1,20 +1,23 @@
 //! Executables by way of C: the operation behind `build --backend c`.
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
+use taipan_base::c_compiler;
 use taipan_codegen_c::{CProgram, Extent, File};
 use taipan_codegen_cranelift::{
-    LIBRARIES, LoadedImage, call_roots, run_compiler, runtime_object, write_sources,
+    HOST_RUNTIME, LIBRARIES, LoadedImage, call_roots, run_compiler, write_sources,
 };
+use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 
 use crate::KeyHasher;
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
-use crate::link::{c_compiler, link_with_cache};
+use crate::link::{file_identity, link_with_cache};
 use crate::parallel::par_map;
 use crate::program::load;
 use crate::result_cache::{Question, remember};
@@ -122,7 +125,7 @@ pub(crate) fn load_c(
                 functions => write_sources(functions, dir.path())?,
             };
             let library = dir.path().join("library.so");
-            run_compiler(|c| {
+            run_compiler(&compiler_of_c()?, |c| {
                 c.args(["-shared", "-fPIC", "-O1", "-Wl,-Bsymbolic", "-o"])
                     .arg(&library);
                 c.args(files).args(sources).args(link).arg("-lm");
@@ -168,7 +171,14 @@ pub fn compile_c(
     let link_flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     timings
         .phase("link", || {
-            link_with_cache(&db.cache(), &objects, &program.foreign, &link_flags, output)
+            link_with_cache(
+                &db.cache(),
+                Machine::HOST,
+                &objects,
+                &program.foreign,
+                &link_flags,
+                output,
+            )
         })
         .map_err(failed)
 }
@@ -201,7 +211,8 @@ fn files(
 fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Vec<Vec<u8>>> {
     let dir = tempfile::Builder::new().prefix("taipan-cc-").tempdir()?;
     let cache = db.cache();
-    let compiler = c_compiler().filter(|_| cache.is_on());
+    let cc = compiler_of_c()?;
+    let compiler = file_identity(&cc).filter(|_| cache.is_on());
     for h in &program.headers {
         fs::write(dir.path().join(&h.name), &h.text)?;
     }
@@ -223,7 +234,7 @@ fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Ve
         if let Some(object) = key.and_then(|key| cache.get(OBJECT, key)) {
             return Ok::<_, io::Error>(object);
         }
-        let object = compile_file(dir.path(), file, flags)?;
+        let object = compile_file(&cc, dir.path(), file, flags)?;
         if let Some(key) = key {
             cache.put(OBJECT, key, object.clone());
         }
@@ -236,11 +247,16 @@ fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Ve
     Ok(out)
 }
 
-fn compile_file(dir: &Path, file: &File, flags: &[String]) -> io::Result<Vec<u8>> {
+/// The C compiler: what is made of C runs on this machine.
+fn compiler_of_c() -> io::Result<OsString> {
+    c_compiler(Machine::HOST).map_err(io::Error::other)
+}
+
+fn compile_file(cc: &OsStr, dir: &Path, file: &File, flags: &[String]) -> io::Result<Vec<u8>> {
     let source = dir.join(&file.name);
     let object = source.with_extension("o");
     fs::write(&source, &file.text)?;
-    run_compiler(|c| {
+    run_compiler(cc, |c| {
         c.arg("-c")
             .args(FLAGS)
             .args(flags)
@@ -269,12 +285,12 @@ pub(crate) fn leave_files<'a>(
             fs::write(file, text)?;
         }
     }
-    fs::write(folder.join("runtime.o"), runtime_object())?;
+    fs::write(folder.join("runtime.o"), HOST_RUNTIME)?;
     let (compile, link) = match foreign {
         [] => (vec![], vec![]),
         functions => write_sources(functions, folder.as_std_path())?,
     };
-    let words = |all: Vec<std::ffi::OsString>| {
+    let words = |all: Vec<OsString>| {
         let all = all.into_iter();
         all.map(|w| w.to_string_lossy().into_owned())
             .collect::<Vec<_>>()

@@ -13,7 +13,7 @@ use taipan_base::{
     ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System, WarmState,
     sync,
 };
-use taipan_language::Collector;
+use taipan_language::{Collector, Machine};
 
 use crate::extent::Extent;
 use crate::log::{QueryEvent, QueryLog};
@@ -35,6 +35,8 @@ pub struct LoadOptions {
     pub extension: bool,
     /// The garbage collector that code is made for.
     pub collector: Collector,
+    /// What programs are compiled for.
+    pub machine: Machine,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl Default for LoadOptions {
             checked: false,
             extension: false,
             collector: Collector::default(),
+            machine: Machine::HOST,
             target_options: Vec::new(),
         }
     }
@@ -282,6 +285,7 @@ impl Database {
                     .checked(options.checked)
                     .extension(options.extension)
                     .collector(options.collector)
+                    .machine(options.machine)
                     .target_options(options.target_options.clone())
                     .new(self)
             })

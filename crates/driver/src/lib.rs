@@ -107,6 +107,7 @@ pub use stages::drivers::color_of_name;
 pub use taipan_cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
 pub use taipan_codegen_cranelift::missing_library;
 pub use taipan_jit::{NameColor, Policy as JitPolicy, Splits};
+pub use taipan_language::Machine;
 pub use targets::{find_targets, is_target, python_files};
 pub use timeshift::{TimeshiftOutcome, TimeshiftRequest, timeshift};
 pub use timing::Timings;

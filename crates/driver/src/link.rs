@@ -1,11 +1,17 @@
 //! Executables from object files.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
-use std::{env, fs, io};
+use std::{fs, io};
 
 use camino::Utf8Path;
-use taipan_codegen_cranelift::{Extension, link_executable, link_extension};
+use taipan_base::{c_compiler, on_path};
+use taipan_codegen_cranelift::{
+    Extension, HOST_RUNTIME, Parts, RuntimeCompiler, link_executable, link_extension,
+};
+use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 
 use crate::{Cache, KeyHasher};
@@ -15,26 +21,33 @@ const EXECUTABLE: &str = "executable";
 /// What distinguishes those of modules for Python.
 const EXTENSION: &str = "extension";
 
-/// Writes the executable of object files: from the cache, or by the C compiler. For
+/// Kind of the cache entries of the runtime for other machines.
+const RUNTIME: &str = "runtime";
+
+/// Writes the executable of object files for a machine: from the cache, or by the C compiler. For
 /// a small program the C compiler takes longer than everything else together.
 pub(crate) fn link_with_cache(
     cache: &Cache,
+    machine: Machine,
     objects: &[&[u8]],
     foreign: &[FuncSym],
     options: &[&str],
     output: &Utf8Path,
 ) -> io::Result<()> {
-    let mut key = KeyHasher::new(EXECUTABLE);
-    key.text(&options.join(" "));
-    for object in objects {
-        key.bytes(object);
-    }
-    linked(cache, key, foreign, output, || {
-        link_executable(objects, foreign, options, output.as_std_path())
+    let parts = Parts {
+        compiler: &c_compiler(machine).map_err(io::Error::other)?,
+        objects,
+        runtime: &runtime(cache, machine)?,
+        foreign,
+        options,
+    };
+    let key = KeyHasher::new(EXECUTABLE);
+    linked(cache, key, &parts, output, || {
+        link_executable(&parts, output.as_std_path())
     })
 }
 
-/// The same of a module for Python.
+/// The same of a module for Python on this machine.
 pub(crate) fn link_extension_with_cache(
     cache: &Cache,
     object: &[u8],
@@ -42,27 +55,39 @@ pub(crate) fn link_extension_with_cache(
     extension: &Extension<'_>,
     output: &Utf8Path,
 ) -> io::Result<()> {
+    let parts = Parts {
+        compiler: &c_compiler(Machine::HOST).map_err(io::Error::other)?,
+        objects: &[object],
+        runtime: HOST_RUNTIME,
+        foreign,
+        options: &[],
+    };
     let mut key = KeyHasher::new(EXTENSION);
-    key.bytes(object).text(extension.init).text(extension.text);
-    linked(cache, key, foreign, output, || {
-        link_extension(object, foreign, extension, output.as_std_path())
+    key.text(extension.init).text(extension.text);
+    linked(cache, key, &parts, output, || {
+        link_extension(&parts, extension, output.as_std_path())
     })
 }
 
 fn linked(
     cache: &Cache,
     mut key: KeyHasher,
-    foreign: &[FuncSym],
+    parts: &Parts<'_>,
     output: &Utf8Path,
     link: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = folder_of(output)?;
     // Without knowing the compiler, and all files that it reads, nothing can be kept.
-    let compiler = c_compiler().filter(|_| cache.is_on() && foreign.is_empty());
+    let compiler =
+        file_identity(parts.compiler).filter(|_| cache.is_on() && parts.foreign.is_empty());
     let Some(compiler) = compiler else {
         return link();
     };
-    let key = key.text(&compiler).finish();
+    key.text(&compiler).text(&parts.options.join(" "));
+    for object in parts.objects.iter().chain([&parts.runtime]) {
+        key.bytes(object);
+    }
+    let key = key.finish();
     if let Some(executable) = cache.get(EXECUTABLE, key) {
         return write(folder, output, &executable);
     }
@@ -71,6 +96,21 @@ fn linked(
         cache.put(EXECUTABLE, key, executable);
     }
     Ok(())
+}
+
+/// The runtime's object file for a machine: compiled by rustc, unless the cache has it.
+fn runtime(cache: &Cache, machine: Machine) -> io::Result<Cow<'static, [u8]>> {
+    if machine == Machine::HOST {
+        return Ok(HOST_RUNTIME.into());
+    }
+    let compiler = RuntimeCompiler::find(machine)?;
+    let key = KeyHasher::new(RUNTIME).text(&compiler.key()).finish();
+    if let Some(object) = cache.get(RUNTIME, key) {
+        return Ok(object.to_vec().into());
+    }
+    let object = compiler.compile()?;
+    cache.put(RUNTIME, key, object.clone());
+    Ok(object.into())
 }
 
 /// The folder in which an executable is to be put together and then take its place.
@@ -103,15 +143,12 @@ pub(crate) fn write(folder: &Utf8Path, output: &Utf8Path, executable: &[u8]) -> 
     Ok(())
 }
 
-/// Which C compiler links, as far as its file tells.
-pub(crate) fn c_compiler() -> Option<String> {
-    let name = PathBuf::from(env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    let path = if name.components().count() > 1 {
-        name
-    } else {
-        env::split_paths(&env::var_os("PATH")?)
-            .map(|folder| folder.join(&name))
-            .find(|p| p.is_file())?
+/// Which C compiler it is, as far as its file tells.
+pub(crate) fn file_identity(compiler: &OsStr) -> Option<String> {
+    let name = PathBuf::from(compiler);
+    let path = match name.components().count() {
+        1 => on_path(&name)?,
+        _ => name,
     };
     let path = path.canonicalize().ok()?;
     let m = path.metadata().ok()?;

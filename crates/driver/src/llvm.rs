@@ -8,6 +8,7 @@ use std::{fs, io};
 use camino::Utf8Path;
 use taipan_codegen_cranelift::LIBRARIES;
 use taipan_codegen_llvm::{Tools, ToolsError};
+use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 
 use crate::KeyHasher;
@@ -49,7 +50,7 @@ pub fn build_llvm(
     let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
     timings
         .phase("link", || {
-            link_with_cache(&db.cache(), &objects, &foreign, &[], output)
+            link_with_cache(&db.cache(), Machine::HOST, &objects, &foreign, &[], output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
@@ -66,7 +67,7 @@ pub fn run_llvm(
         optimize: request.optimize,
         ..COptions::default()
     };
-    run_built(request, timings, |program, timings| {
+    run_built(options, request, timings, |program, timings| {
         build_llvm(db, options, &request.target, program, &llvm, timings)
     })
 }

@@ -206,6 +206,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
             .fold(0, |n, flag| n << 1 | u64::from(*flag)),
     );
     h.text(program.collector(db).name());
+    h.number(program.machine(db) as u64);
     h.number(program.target_options(db).len() as u64);
     for option in program.target_options(db) {
         h.text(option);

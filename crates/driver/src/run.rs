@@ -2,15 +2,17 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
+use taipan_base::runner;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_language::Machine;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, LLGraph};
 
-use crate::build::program_image;
+use crate::build::{build, program_image};
+use crate::bundle::has_compiler;
 use crate::c::{COptions, build_c};
 use crate::db::{Database, LoadOptions};
 use crate::engine::{Engine, residual_text, with_interpreter};
@@ -65,6 +67,14 @@ pub fn run(
                 .iter()
                 .map(|a| a.clone().into_bytes())
                 .collect();
+            if options.machine != Machine::HOST {
+                if request.jit.is_some() {
+                    has_compiler(options.machine)?;
+                }
+                return run_built(options, request, timings, |program, timings| {
+                    build(db, options, &request.target, program, timings)
+                });
+            }
             if let Some(jit) = &request.jit {
                 let (roots, program) = guarded(|| {
                     let program = load(db, &request.target, options)?;
@@ -88,8 +98,7 @@ pub fn run(
     }
 }
 
-/// Builds a program by way of C and runs it, as a process of its own; returns its exit code, or 128
-/// and the number of the signal that ended it.
+/// Builds a program by way of C and runs it, as a process of its own.
 fn run_c(
     db: &Database,
     options: &LoadOptions,
@@ -100,13 +109,15 @@ fn run_c(
         optimize: request.optimize,
         ..COptions::default()
     };
-    run_built(request, timings, |program, timings| {
+    run_built(options, request, timings, |program, timings| {
         build_c(db, options, &request.target, program, &c, timings)
     })
 }
 
-/// Has an executable built and runs it, as a process of its own.
+/// Has an executable built and runs it, as a process of its own; an emulator runs those of other
+/// machines. Returns its exit code, or 128 and the number of the signal that ended it.
 pub(crate) fn run_built(
+    options: &LoadOptions,
     request: &RunRequest,
     timings: &mut Timings,
     build: impl FnOnce(&Utf8Path, &mut Timings) -> Result<(), Failure>,
@@ -118,10 +129,13 @@ pub(crate) fn run_built(
         .map_err(failed)?;
     let program = Utf8PathBuf::from_path_buf(folder.path().join("program"))
         .map_err(|p| Failure::Usage(format!("{} is not UTF-8", p.display())))?;
+    let mut command = runner(options.machine, program.as_std_path()).map_err(Failure::Usage)?;
     build(&program, timings)?;
-    let mut command = Command::new(&program);
     if let Some((name, arguments)) = request.argv.split_first() {
-        command.arg0(name).args(arguments);
+        if options.machine == Machine::HOST {
+            command.arg0(name);
+        }
+        command.args(arguments);
     }
     let status = timings
         .phase("execute", || command.status())

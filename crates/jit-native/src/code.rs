@@ -153,6 +153,10 @@ impl CodeMemory {
                     let distance = (value - (at + offset) as i64) as i32;
                     bytes[offset..offset + 4].copy_from_slice(&distance.to_le_bytes());
                 }
+                kind => {
+                    let message = format!("relocation {kind:?} is not for this machine");
+                    return Err(io::Error::other(message));
+                }
             }
         }
         self.write(at, &bytes)?;

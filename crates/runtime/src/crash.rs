@@ -8,10 +8,12 @@
 //! like one is taken for one.
 
 use core::ffi::{c_int, c_void};
+use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::platform::{follows_call, registers};
 use crate::state::Location;
-use crate::{exc, os};
+use crate::{exc, os, sys};
 
 /// The start of a table of places; the rows follow.
 #[repr(C)]
@@ -120,37 +122,6 @@ unsafe fn set(signal: c_int, handler: usize, flags: c_int) {
     unsafe { sigaction(signal, &raw const action, core::ptr::null_mut()) };
 }
 
-/// Registers at a fault, as far as they matter.
-struct Registers {
-    pc: usize,
-    sp: usize,
-    fp: usize,
-}
-
-#[cfg(target_arch = "x86_64")]
-unsafe fn registers(context: *const c_void) -> Registers {
-    // After flags, link and the stack: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
-    const GENERAL: usize = 5;
-    let words = context.cast::<usize>();
-    // SAFETY: the kernel's structure is larger.
-    unsafe {
-        Registers {
-            pc: *words.add(GENERAL + 16),
-            sp: *words.add(GENERAL + 15),
-            fp: *words.add(GENERAL + 10),
-        }
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn registers(_: *const c_void) -> Registers {
-    Registers {
-        pc: 0,
-        sp: 0,
-        fp: 0,
-    }
-}
-
 extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) {
     // SAFETY: the kernel gave these; from here on the signal ends the process, at once if
     // looking around faults.
@@ -167,7 +138,7 @@ extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) 
             way.follow(table, at.fp);
         } else if let Some(table) = &table {
             inside.into_iter().for_each(|l| way.push(l));
-            way.search(table, at.sp);
+            way.search(table, at.sp, at.link.filter(|_| inside.is_some()));
         }
         way.print();
         os::write_all(2, b"Fatal RPython error: ");
@@ -271,11 +242,19 @@ impl Way {
         }
     }
 
-    /// What look like return addresses from the stack pointer on.
-    unsafe fn search(&mut self, table: &Table, sp: usize) {
+    /// What look like return addresses, from the stack pointer on. In a function that calls
+    /// none, or has not yet written it to the stack, the first one is in a register.
+    unsafe fn search(&mut self, table: &Table, sp: usize, link: Option<usize>) {
         if sp == 0 || !sp.is_multiple_of(8) {
             return;
         }
+        // The register may be that of a call which this function has made.
+        let innermost = self.calls.first().copied().flatten();
+        let caller = link.and_then(|back| table.find(back.wrapping_sub(1)));
+        let caller = caller.filter(|c| !innermost.is_some_and(|l| ptr::eq(l, *c)));
+        // It may be on the stack as well.
+        let mut known = caller.and(link);
+        caller.into_iter().for_each(|c| self.push(c));
         let mut words = [0; 64];
         let mut at = sp;
         for _ in 0..MOST_WORDS / words.len() {
@@ -286,6 +265,9 @@ impl Way {
                     // SAFETY: code of the program is before that address.
                     && unsafe { follows_call(*word) }
                 {
+                    if known.take() == Some(*word) {
+                        continue;
+                    }
                     self.push(location);
                 }
             }
@@ -310,13 +292,6 @@ impl Way {
     }
 }
 
-/// Whether the instruction before an address is a call.
-unsafe fn follows_call(address: usize) -> bool {
-    // SAFETY: by contract of the caller; functions are longer than that.
-    let byte = |back: usize| unsafe { *((address - back) as *const u8) };
-    byte(5) == 0xe8 || (2..=4).any(|n| byte(n) == 0xff && byte(n - 1) & 0x38 == 0x10)
-}
-
 /// Reads words of this process that may not be there: how many there are.
 fn read(address: usize, words: &mut [usize]) -> usize {
     let to = [words.as_mut_ptr() as usize, size_of_val(words)];
@@ -324,9 +299,32 @@ fn read(address: usize, words: &mut [usize]) -> usize {
     // SAFETY: the system writes into `words` what it can read.
     let n = unsafe {
         let own = crate::os::getpid() as c_int;
-        process_vm_readv(own, to.as_ptr(), 1, from.as_ptr(), 1, 0)
+        match process_vm_readv(own, to.as_ptr(), 1, from.as_ptr(), 1, 0) {
+            n if n < 0 && *sys::__errno_location() == sys::ENOSYS => read_by_pipe(address, words),
+            n => n,
+        }
     };
     usize::try_from(n).unwrap_or(0) / size_of::<usize>()
+}
+
+/// The same where the system has no call for it, such as QEMU's: what cannot be read cannot be
+/// written into a pipe either.
+unsafe fn read_by_pipe(address: usize, words: &mut [usize]) -> isize {
+    let mut ends = [0; 2];
+    // SAFETY: there is room for both ends; the words fit into the pipe, so nothing waits.
+    unsafe {
+        if sys::pipe(ends.as_mut_ptr()) != 0 {
+            return -1;
+        }
+        let n = sys::write(ends[1], address as *const u8, size_of_val(words));
+        let n = match usize::try_from(n) {
+            Ok(n) => sys::read(ends[0], words.as_mut_ptr().cast(), n),
+            Err(_) => n,
+        };
+        sys::close(ends[0]);
+        sys::close(ends[1]);
+        n
+    }
 }
 
 /// A check of a checked build has failed, in a function with this frame.
@@ -368,7 +366,7 @@ pub unsafe extern "C" fn rpy_unit_check_failed(name: *const u8, length: usize) -
     // SAFETY: by contract.
     let name = unsafe {
         if let Some(table) = Table::current() {
-            way.search(&table, here.as_ptr() as usize);
+            way.search(&table, here.as_ptr() as usize, None);
         }
         core::slice::from_raw_parts(name, length)
     };

@@ -26,6 +26,7 @@ pub mod jit;
 mod memory;
 pub mod os;
 mod pages;
+mod platform;
 pub mod process;
 pub mod pthread;
 pub mod raw;

@@ -16,6 +16,7 @@ use core::ptr;
 use crate::gc::refcount::{rpy_gc_decref, rpy_gc_incref};
 use crate::gc::{self, TypeInfo, api};
 use crate::memory::Stack;
+use crate::platform::{new_stack, switch_stacks};
 use crate::stacks::{GUARD, STACK_RESERVE};
 use crate::state::state;
 use crate::{exc, pages, sys, threads};
@@ -253,12 +254,8 @@ impl Contexts {
         unsafe {
             let context = self.register(memory);
             let stack_end = memory + GUARD + MACHINE_STACK;
-            // Six registers, where to return to, and what makes the stack look as if that
-            // had been called.
-            let frame = (stack_end as *mut usize).sub(8);
-            frame.write_bytes(0, 8);
-            *frame.add(6) = start_context as *const () as usize;
-            (*context).stack_pointer = frame as usize;
+            let start = start_context as *const () as usize;
+            (*context).stack_pointer = new_stack(stack_end, start);
             (*context).stack_end = stack_end;
             (*context).roots = stack_end;
             (*context).roots_top = stack_end as *mut usize;
@@ -596,36 +593,6 @@ pub(crate) unsafe fn teardown() {
         c.empty = ptr::null_mut();
         c.threshold = FEW;
     }
-}
-
-/// Saves the registers that functions must keep, and goes on with another stack, at the
-/// place where its last call of this function was.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
-    core::arch::naked_asm!(
-        "push rbp",
-        "push rbx",
-        "push r12",
-        "push r13",
-        "push r14",
-        "push r15",
-        "mov [rdi], rsp",
-        "mov rsp, rsi",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
-        "ret",
-    )
-}
-
-/// Other machines have one stack.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe extern "C" fn switch_stacks(_save: *mut usize, _to: usize) {
-    exc::fatal(b"stacklet: not on this machine")
 }
 
 /// Names and addresses of the functions here, for a linker in the same process.

@@ -31,6 +31,7 @@ pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub(crate) const EINTR: c_int = 4;
 pub(crate) const RTLD_NOW: c_int = 2;
+pub(crate) const ENOSYS: c_int = 38;
 pub(crate) const STATX_BASIC_STATS: u32 = 0x7ff;
 pub(crate) const AT_FDCWD: c_int = -100;
 pub(crate) const AT_EMPTY_PATH: c_int = 0x1000;

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
-use taipan_driver::{Failure, missing_library};
+use taipan_driver::{Failure, Machine, missing_library};
 use taipan_language::Collector;
 
 use crate::output::tell;
@@ -219,7 +219,7 @@ impl Backend {
 /// scripts may already give it, `--help` does not offer it.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
-    /// The back end: `cranelift`, but `c` from -O2 on for executables without a just-in-time compiler.
+    /// The back end: `cranelift`, but `c` from -O2 on for executables of this machine without a just-in-time compiler.
     #[arg(long, value_enum)]
     pub(crate) backend: Option<Backend>,
     /// Optimisation level: 0 is code with checks, 1 the default, 2 goes by way of C, 3 optimises all C
@@ -281,6 +281,27 @@ impl CollectorOption {
     }
 }
 
+/// What code is made for.
+#[derive(Clone, Copy, Args)]
+pub(crate) struct ForMachine {
+    /// The machine that code is made for, such as aarch64-unknown-linux-gnu; by default this one.
+    #[arg(long = "target", value_name = "TRIPLE", value_parser = machine)]
+    machine: Option<Machine>,
+}
+
+impl ForMachine {
+    pub(crate) fn machine(self) -> Machine {
+        self.machine.unwrap_or_default()
+    }
+}
+
+fn machine(triple: &str) -> Result<Machine, String> {
+    Machine::named(triple).ok_or_else(|| {
+        let known = Machine::ALL.map(Machine::triple).join(", ");
+        format!("there is no such target; there are {known}")
+    })
+}
+
 /// Whether code is checked while it runs.
 #[derive(Clone, Args)]
 pub(crate) struct Checks {
@@ -297,10 +318,10 @@ impl CodeOptions {
         self.checks.lldebug.unwrap_or(self.optimize == Some(0))
     }
 
-    /// The back end that makes executables.
-    pub(crate) fn backend_of_executables(&self) -> Backend {
+    /// The back end that makes executables for a machine.
+    pub(crate) fn backend_of_executables(&self, machine: Machine) -> Backend {
         self.backend.unwrap_or(match self.optimize {
-            Some(2 | 3) if !self.jit => Backend::C,
+            Some(2 | 3) if !self.jit && machine == Machine::HOST => Backend::C,
             _ => Backend::Cranelift,
         })
     }
@@ -391,6 +412,8 @@ pub(crate) struct RunArgs {
     pub(crate) jit: JitArgs,
     #[command(flatten)]
     pub(crate) code: CodeOptions,
+    #[command(flatten)]
+    pub(crate) for_machine: ForMachine,
     /// Which engine executes; native by default.
     #[arg(long, value_enum)]
     pub(crate) engine: Option<Engine>,
@@ -411,6 +434,8 @@ pub(crate) struct BuildArgs {
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) code: CodeOptions,
+    #[command(flatten)]
+    pub(crate) for_machine: ForMachine,
     /// The file with `target` or `entry_point`.
     #[arg(value_name = "TARGET.py")]
     pub(crate) target: Utf8PathBuf,
@@ -608,6 +633,8 @@ pub(crate) struct EmitArgs {
     /// Say from which lines of the source code comes.
     #[arg(long)]
     pub(crate) lines: bool,
+    #[command(flatten)]
+    pub(crate) for_machine: ForMachine,
 }
 
 #[derive(Args)]

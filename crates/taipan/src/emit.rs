@@ -4,18 +4,23 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use taipan_base::render_json;
 use taipan_driver::{
-    EmitForm, EmitRequest, Failure, Stage as DriverStage, find_targets, is_target,
+    EmitForm, EmitRequest, Failure, Machine, Stage as DriverStage, find_targets, is_target,
 };
 
 use crate::args::{EmitArgs, EmitFormat, Stage};
 use crate::output::{Context, put};
 use crate::progress;
+use crate::run::PYTHON_IS_HERE;
 
 pub(crate) fn emit(args: &EmitArgs) -> i32 {
     let context = match Context::once(&args.common, Some(args.function.as_str().into())) {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.load.machine = args.for_machine.machine();
+    if args.stage == Stage::Python && context.load.machine != Machine::HOST {
+        return context.fail(&Failure::Usage(PYTHON_IS_HERE.to_owned()));
+    }
     if args.format != EmitFormat::Json {
         progress::begin(context.db.log());
     }

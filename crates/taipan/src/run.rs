@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
 use taipan_driver::{
-    Built, COptions, Failure, RunRequest, build_llvm, build_with_jit, extent, load, run_llvm,
+    Built, COptions, Failure, Machine, RunRequest, build_llvm, build_with_jit, extent, load,
+    run_llvm,
 };
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
@@ -50,14 +51,20 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             taipan_driver::Engine::Python
         }
     };
-    if let Err(f) = supported(&args.code) {
+    let machine = args.for_machine.machine();
+    if let Err(f) = supported(&args.code, machine) {
         return context.fail(&f);
+    }
+    if engine != taipan_driver::Engine::Native && machine != Machine::HOST {
+        let text = "programs for other machines run as machine code by Cranelift: no engine but `native` does that";
+        return context.fail(&Failure::Usage(text.to_owned()));
     }
     if !args.quiet {
         progress::begin(context.db.log());
     }
     context.load.checked = args.code.checked();
     context.load.collector = args.code.collector.gc;
+    context.load.machine = machine;
     context.db.generate_jit(args.code.jit);
     let request = RunRequest {
         target: args.target.clone(),
@@ -88,7 +95,8 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
-    if let Err(f) = supported(&args.code).and_then(|()| supported_c(args)) {
+    let machine = args.for_machine.machine();
+    if let Err(f) = supported(&args.code, machine).and_then(|()| supported_c(args)) {
         return context.fail(&f);
     }
     if !args.quiet {
@@ -96,13 +104,14 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     }
     context.load.checked = args.code.checked();
     context.load.collector = args.code.collector.gc;
+    context.load.machine = machine;
     context.db.generate_jit(args.code.jit);
     context.load.extension = args.extension;
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();
     let backend = match args.extension {
         true => "extension",
-        false => args.code.backend_of_executables().name(),
+        false => args.code.backend_of_executables(machine).name(),
     };
     let collector = args.code.collector.gc.name();
     context.go_on(
@@ -204,7 +213,8 @@ pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
 
 /// How C is compiled, if that is the way.
 pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
-    (args.code.backend_of_executables() == Backend::C).then(|| source_options(args))
+    let backend = args.code.backend_of_executables(args.for_machine.machine());
+    (backend == Backend::C).then(|| source_options(args))
 }
 
 fn source_options(args: &BuildArgs) -> COptions {
@@ -230,50 +240,67 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
 
 /// Refuses options of a back end that is not asked for.
 pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
-    if args.extension && args.code.backend.unwrap_or(Backend::Cranelift) != Backend::Cranelift {
-        return Err(Failure::Usage(
-            "--extension: modules for Python are made by the Cranelift back end".to_owned(),
-        ));
-    }
+    let machine = args.for_machine.machine();
+    let is_here = machine == Machine::HOST;
     if args.extension {
         (args.code.collector).only_generational(
             "modules for Python keep what Python refers to by the generational collector",
         )?;
     }
     let (keep, lto) = (args.c.keep_source.is_some(), args.c.lto);
-    match args.code.backend_of_executables() {
-        _ if args.extension && (keep || lto) => Err(Failure::Usage(
-            "--keep-source and --lto go without --extension".to_owned(),
-        )),
-        Backend::Cranelift | Backend::Python if keep || lto => Err(Failure::Usage(
-            "--keep-source and --lto are about C files: give --backend c or -O2, too".to_owned(),
-        )),
-        Backend::Llvm if lto => Err(Failure::Usage(
-            "--lto is about C files: give --backend c, or leave it out".to_owned(),
-        )),
-        Backend::Cranelift | Backend::Llvm | Backend::C | Backend::Python => Ok(()),
-    }
+    let text = match args.code.backend_of_executables(machine) {
+        _ if args.extension && !is_here => {
+            "--extension: modules for Python are made for this machine: leave out --target"
+        }
+        _ if args.extension
+            && args.code.backend.unwrap_or(Backend::Cranelift) != Backend::Cranelift =>
+        {
+            "--extension: modules for Python are made by the Cranelift back end"
+        }
+        _ if args.extension && (keep || lto) => "--keep-source and --lto go without --extension",
+        Backend::Cranelift if !is_here && (keep || lto) => {
+            "--keep-source and --lto are about C files, and executables for other machines are made by \
+             Cranelift: leave them out"
+        }
+        Backend::Cranelift | Backend::Python if keep || lto => {
+            "--keep-source and --lto are about C files: give --backend c or -O2, too"
+        }
+        Backend::Llvm if lto => "--lto is about C files: give --backend c, or leave it out",
+        Backend::Cranelift | Backend::Llvm | Backend::C | Backend::Python => return Ok(()),
+    };
+    Err(Failure::Usage(text.to_owned()))
 }
 
 const WITHOUT_JIT: &str = "a just-in-time compiler makes its code by Cranelift: programs that have one \
                            are built with it, not by way of C";
 
+/// Why there is no Python for other machines.
+pub(crate) const PYTHON_IS_HERE: &str = "Python is made for this machine: leave out --target";
+
 /// The same for programs that are watched, which are kept up to date as machine code.
-pub(crate) fn watchable(options: &CodeOptions) -> Result<(), Failure> {
+pub(crate) fn watchable(options: &CodeOptions, machine: Machine) -> Result<(), Failure> {
     if options.backend == Some(Backend::Python) {
         let text = "watched programs are machine code: leave out --backend";
         return Err(Failure::Usage(text.to_owned()));
     }
-    supported(options)
+    supported(options, machine)
 }
 
 /// Refuses what is not there yet, rather than ignoring it.
-pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
+pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), Failure> {
+    let is_here = machine == Machine::HOST;
     match options.backend.unwrap_or(Backend::Cranelift) {
+        Backend::Python if !is_here => return Err(Failure::Usage(PYTHON_IS_HERE.to_owned())),
         Backend::Cranelift => {}
         Backend::Python => options.collector.supports_python()?,
         Backend::C if options.jit => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
+        }
+        Backend::C | Backend::Llvm if !is_here => {
+            return Err(Failure::Usage(
+                "executables for other machines are made by Cranelift: leave out --backend"
+                    .to_owned(),
+            ));
         }
         Backend::C => {}
         Backend::Llvm if options.jit => {
@@ -284,6 +311,10 @@ pub(crate) fn supported(options: &CodeOptions) -> Result<(), Failure> {
             ));
         }
         Backend::Llvm => {}
+    }
+    if !is_here && options.collector == Collector::Boehm {
+        let text = "libgc is taken from this machine: leave out one of --gc boehm and --target";
+        return Err(Failure::Usage(text.to_owned()));
     }
     options.collector.supports(options.jit)
 }

@@ -153,6 +153,9 @@ const USES: &[&str] = &[
     "run --lldebug --quiet --gc ref main.py",
     "call --lldebug --engine native --gc ref main.py:double 3",
     "test --lldebug=false --gc ref test_main.py",
+    "run --target x86_64-linux-gnu main.py",
+    "build --target x86_64-linux-gnu main.py",
+    "emit asm --target x86_64-linux-gnu main.py:double",
     "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --format json main.py",
     "check --cache-dir cache --verbose main.py",
@@ -199,6 +202,8 @@ const USES: &[&str] = &[
     "watch run --backend cranelift -O1 main.py",
     "watch run --lldebug --gc none main.py",
     "watch test --lldebug=false --gc ref test_main.py",
+    "watch run --target x86_64-linux-gnu main.py",
+    "watch build --target x86_64-linux-gnu main.py",
     "watch test --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --target-option=--full --engine native -k double --all --exit-first --maxfail 1 --timeout 60 \
      --junit-xml junit --json --verbose test_main.py",

@@ -113,7 +113,7 @@ impl Walk<'_> {
             let relocs = self.content(n, &mut h);
             let mut refers = Vec::with_capacity(relocs.len());
             for r in relocs {
-                (r.offset, r.kind == RelocKind::Abs64, r.addend).hash(&mut h);
+                (r.offset, r.kind, r.addend).hash(&mut h);
                 // Places in the source matter to tracebacks only.
                 if !matches!(r.target, SymbolRef::Location(_)) {
                     refers.push(self.node(r.target));

@@ -74,9 +74,9 @@ impl Rebuild {
             });
         }
         let image = guarded(|| build_image(db, &self.load, &self.target, timings))??;
-        let object = image_object(&image, timings)?;
+        let object = image_object(&image, self.load.machine, timings)?;
         self.unless_there(object, |object| {
-            link(db, &image, object, &self.output, timings)
+            link(db, &image, self.load.machine, object, &self.output, timings)
         })
     }
 

@@ -259,8 +259,47 @@ impl Emitter<'_, '_> {
     }
 
     /// The result of arithmetic that may overflow; it ends its block, whose exits depend on that.
-    pub(super) fn with_overflow(&mut self, (result, overflow): (Value, Value)) -> Value {
+    pub(super) fn with_overflow(&mut self, num: NumOp, a: Value, b: Value) -> Value {
+        let (result, overflow) = match self.machine.overflow_operations {
+            true => self.overflowing(num, a, b),
+            false => self.overflowing_by_hand(num, a, b),
+        };
         self.overflow = Some(overflow);
         result
+    }
+
+    fn overflowing(&mut self, num: NumOp, a: Value, b: Value) -> (Value, Value) {
+        match num {
+            NumOp::Add => self.b.ins().sadd_overflow(a, b),
+            NumOp::Sub => self.b.ins().ssub_overflow(a, b),
+            _ => self.b.ins().smul_overflow(a, b),
+        }
+    }
+
+    fn overflowing_by_hand(&mut self, num: NumOp, a: Value, b: Value) -> (Value, Value) {
+        let (result, signs) = match num {
+            // The operands have the same sign, and the result has another one.
+            NumOp::Add => {
+                let sum = self.b.ins().iadd(a, b);
+                (sum, [(a, sum), (b, sum)])
+            }
+            // They have different signs, and the result has another one than the first.
+            NumOp::Sub => {
+                let difference = self.b.ins().isub(a, b);
+                (difference, [(a, b), (a, difference)])
+            }
+            _ => {
+                let product = self.b.ins().imul(a, b);
+                let high = self.b.ins().smulhi(a, b);
+                let sign = self.b.ins().sshr_imm_u(product, 63);
+                let overflow = self.b.ins().icmp(IntCC::NotEqual, high, sign);
+                return (product, overflow);
+            }
+        };
+        let [first, second] = signs.map(|(a, b)| self.b.ins().bxor(a, b));
+        let both = self.b.ins().band(first, second);
+        let zero = self.int(I64, 0);
+        let overflow = self.b.ins().icmp(IntCC::SignedLessThan, both, zero);
+        (result, overflow)
     }
 }

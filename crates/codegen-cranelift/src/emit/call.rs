@@ -9,7 +9,7 @@ use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLOperand, TypeKind, VoidConst, releases_gil,
 };
 
-use super::types::signature;
+use super::types::{c_signature, signature};
 use super::{Bad, Emitter, PTR};
 
 impl Emitter<'_, '_> {
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         };
         let values = self.call_args(ft, args)?;
         let address = self.value(f)?;
-        let sig = signature(ft, false)?;
+        let sig = signature(ft)?;
         let sig = self.b.import_signature(sig);
         let call = self.b.ins().call_indirect(sig, address, &values);
         Ok(self.b.inst_results(call).first().copied())
@@ -129,7 +129,7 @@ impl Emitter<'_, '_> {
 
     /// The address by which C code calls a function.
     fn callback(&mut self, f: &FuncSym) -> Result<Value, Bad> {
-        let sig = signature(f.ty(), true)?;
+        let sig = c_signature(f.ty(), self.machine)?;
         let sig = self.b.import_signature(sig);
         let symbol = SymbolRef::Glue(Glue::Callback(f.clone()));
         let r = match self.functions.get(&symbol) {
@@ -184,7 +184,10 @@ impl Emitter<'_, '_> {
             return Ok(*f);
         }
         let external = matches!(f.kind(), FuncKind::External { .. });
-        let sig = signature(f.ty(), external)?;
+        let sig = match external {
+            true => c_signature(f.ty(), self.machine)?,
+            false => signature(f.ty())?,
+        };
         let sig = self.b.import_signature(sig);
         let r = self.symbols.function(self.b.func, &symbol, sig);
         self.functions.insert(symbol, r);

@@ -10,8 +10,9 @@ use taipan_codegen::{Glue, SymbolRef, abi};
 use taipan_lltype::{FuncKind, FuncSym};
 
 use super::symbols::Symbols;
-use super::types::{clif_type, signature};
+use super::types::{c_signature, c_value, clif_type, signature};
 use super::{Bad, PTR};
+use crate::isa::Peculiarities;
 
 /// Distance between the slots of a trampoline's arguments.
 const SLOT: i32 = 16;
@@ -23,23 +24,25 @@ pub(crate) fn emit_glue(
     isa: &dyn TargetIsa,
     glue: &Glue,
 ) -> Result<Symbols, Bad> {
+    let machine = Peculiarities::of(isa);
     func.name = UserFuncName::default();
     func.signature = Signature::new(CallConv::SystemV);
     match glue {
         Glue::Main => {
-            func.signature.params = [I32, PTR].map(AbiParam::new).to_vec();
-            func.signature.returns = vec![AbiParam::new(I32)];
+            let int = c_value(I32, true, machine);
+            func.signature.params = vec![int, AbiParam::new(PTR)];
+            func.signature.returns = vec![int];
         }
         Glue::Library => {
             func.signature.params = vec![AbiParam::new(I8)];
             func.signature.returns = vec![AbiParam::new(I32)];
         }
         Glue::Trampoline(_) => func.signature.params = [PTR, PTR].map(AbiParam::new).to_vec(),
-        Glue::Callback(f) => func.signature = signature(f.ty(), true)?,
+        Glue::Callback(f) => func.signature = c_signature(f.ty(), machine)?,
     }
     let own_signature = func.signature.clone();
 
-    let mut symbols = Symbols::default();
+    let mut symbols = Symbols::new(machine);
     let mut b = FunctionBuilder::new(func, builder_context);
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
@@ -48,7 +51,7 @@ pub(crate) fn emit_glue(
     match glue {
         Glue::Main => call_runtime_main(&mut b, &mut symbols, &args, own_signature),
         Glue::Library => start_library(&mut b, &mut symbols, &args),
-        Glue::Trampoline(f) => call_from_memory(&mut b, &mut symbols, &args, f)?,
+        Glue::Trampoline(f) => call_from_memory(&mut b, &mut symbols, &args, f, machine)?,
         Glue::Callback(f) => call_with_lock(&mut b, &mut symbols, &args, f)?,
     }
     b.seal_all_blocks();
@@ -91,9 +94,13 @@ fn call_from_memory(
     symbols: &mut Symbols,
     args: &[Value],
     f: &FuncSym,
+    machine: Peculiarities,
 ) -> Result<(), Bad> {
     let external = matches!(f.kind(), FuncKind::External { .. });
-    let sig = signature(f.ty(), external)?;
+    let sig = match external {
+        true => c_signature(f.ty(), machine)?,
+        false => signature(f.ty())?,
+    };
     let flags = MemFlagsData::trusted();
     let types = f.ty().args.iter().filter_map(|t| clif_type(*t));
     let values: Vec<Value> = (types.enumerate())
@@ -124,7 +131,7 @@ fn call_with_lock(
     let symbol = |name: &str| SymbolRef::External(name.into());
     let enter = symbols.function(b.func, &symbol("rpy_callback_enter"), enter);
     let leave = symbols.function(b.func, &symbol("rpy_callback_leave"), leave);
-    let sig = b.import_signature(signature(f.ty(), false)?);
+    let sig = b.import_signature(signature(f.ty())?);
     let callee = symbols.function(b.func, &SymbolRef::function(f), sig);
     let entered = b.ins().call(enter, &[]);
     let taken = b.inst_results(entered)[0];

@@ -18,6 +18,7 @@ use taipan_lltype::{FuncType, LLOperand, LLType};
 use super::symbols::Symbols;
 use super::types::{clif_type, signature};
 use super::{Bad, Emitter, PTR};
+use crate::isa::Peculiarities;
 
 /// The signature of units that take values of these types, the cell not among them if
 /// it is not among the types.
@@ -142,7 +143,7 @@ pub(crate) fn emit_entry(
     cell: usize,
 ) -> Result<Symbols, Bad> {
     func.name = UserFuncName::default();
-    func.signature = signature(ty, false)?;
+    func.signature = signature(ty)?;
     let mut unit = unit_signature(ty.args.iter().copied(), ty.result)?;
     unit.params.insert(0, AbiParam::new(PTR));
     let mut b = FunctionBuilder::new(func, builder_context);
@@ -160,5 +161,5 @@ pub(crate) fn emit_entry(
     b.ins().return_(&result);
     b.seal_all_blocks();
     b.finalize(isa.frontend_config());
-    Ok(Symbols::default())
+    Ok(Symbols::new(Peculiarities::of(isa)))
 }

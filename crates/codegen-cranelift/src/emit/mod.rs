@@ -33,6 +33,7 @@ use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
 
 use crate::Addresses;
+use crate::isa::Peculiarities;
 pub(crate) use glue::emit_glue;
 pub(crate) use jit::{emit_entry, unit_signature};
 pub(crate) use symbols::Symbols;
@@ -69,7 +70,7 @@ pub(crate) fn emit_graph(
     let addresses = match form {
         Form::Function(f) | Form::Listed(f) | Form::Checked(f) => {
             func.name = UserFuncName::testcase(f.name());
-            func.signature = signature(f.ty(), false)?;
+            func.signature = signature(f.ty())?;
             None
         }
         Form::Unit(name, addresses) => {
@@ -80,14 +81,16 @@ pub(crate) fn emit_graph(
         }
     };
     let regions = Regions::new(func);
+    let machine = Peculiarities::of(isa);
     let mut emitter = Emitter {
         b: FunctionBuilder::new(func, builder_context),
         program,
         addresses,
+        machine,
         graph,
         values: vec![None; graph.vars.len()],
         blocks: vec![None; graph.blocks.len()],
-        symbols: Symbols::default(),
+        symbols: Symbols::new(machine),
         functions: FxHashMap::default(),
         globals: FxHashMap::default(),
         signatures: FxHashMap::default(),
@@ -152,6 +155,7 @@ struct Emitter<'a, 'b> {
     program: &'a dyn Program,
     /// Where data are, if that is known already.
     addresses: Option<&'a dyn Addresses>,
+    machine: Peculiarities,
     graph: &'a LLGraph,
     /// Of variables defined so far; none for Void ones.
     values: Vec<Option<Value>>,
@@ -355,7 +359,9 @@ impl Emitter<'_, '_> {
             Some(s) => *s,
             None => {
                 let mut sig = Signature::new(convention);
-                sig.params = key.0.iter().map(|t| types::c_param(*t)).collect();
+                sig.params = (key.0.iter())
+                    .map(|t| types::c_value(*t, false, self.machine))
+                    .collect();
                 sig.returns = key.1.iter().map(|t| ir::AbiParam::new(*t)).collect();
                 let sig = self.b.import_signature(sig);
                 self.signatures.insert(key, sig);

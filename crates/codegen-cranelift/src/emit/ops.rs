@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::{F32, F64, I8, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_codegen::abi::{mark, state};
 use taipan_graph::{BlockId, Operation};
-use taipan_lltype::{LLConst, LLOperand, LowLevel, TIMESTAMP_UNIT, View, checked_in};
+use taipan_lltype::{LLConst, LLOperand, LowLevel, NumOp, TIMESTAMP_UNIT, View, checked_in};
 
 use super::{Bad, Emitter, PTR};
 
@@ -99,18 +99,15 @@ impl Emitter<'_, '_> {
             }
             View::IntAddOvf { left, right } | View::IntAddNonnegOvf { left, right } => {
                 let (a, b) = (self.value(left)?, self.value(right)?);
-                let sum = self.b.ins().sadd_overflow(a, b);
-                self.with_overflow(sum)
+                self.with_overflow(NumOp::Add, a, b)
             }
             View::IntSubOvf { left, right } => {
                 let (a, b) = (self.value(left)?, self.value(right)?);
-                let difference = self.b.ins().ssub_overflow(a, b);
-                self.with_overflow(difference)
+                self.with_overflow(NumOp::Sub, a, b)
             }
             View::IntMulOvf { left, right } => {
                 let (a, b) = (self.value(left)?, self.value(right)?);
-                let product = self.b.ins().smul_overflow(a, b);
-                self.with_overflow(product)
+                self.with_overflow(NumOp::Mul, a, b)
             }
             taipan_lltype::conversion!(value)
             | View::ForceCast { value } => self.convert(value, to)?,

@@ -7,6 +7,8 @@ use cranelift_codegen::ir::{
 use rustc_hash::FxHashMap;
 use taipan_codegen::{SymbolRef, mangle_function, mangle_static};
 
+use crate::isa::Peculiarities;
+
 /// Numbers by which Cranelift knows the symbols of one function, and the places that
 /// its traceback entries name.
 #[derive(Default)]
@@ -14,9 +16,17 @@ pub(crate) struct Symbols {
     table: Vec<SymbolRef>,
     numbers: FxHashMap<SymbolRef, u32>,
     locations: Vec<u32>,
+    far_data: bool,
 }
 
 impl Symbols {
+    pub(crate) fn new(machine: Peculiarities) -> Symbols {
+        Symbols {
+            far_data: machine.far_data,
+            ..Symbols::default()
+        }
+    }
+
     pub(crate) fn get(&self, number: u32) -> Option<SymbolRef> {
         self.table.get(number as usize).cloned()
     }
@@ -60,10 +70,11 @@ impl Symbols {
 
     pub(crate) fn global(&mut self, func: &mut ir::Function, symbol: &SymbolRef) -> GlobalValue {
         let name = self.name(func, symbol);
+        let elsewhere = matches!(symbol, SymbolRef::External(_) | SymbolRef::Foreign(_));
         func.create_global_value(GlobalValueData::Symbol {
             name,
             offset: 0.into(),
-            colocated: !matches!(symbol, SymbolRef::External(_) | SymbolRef::Foreign(_)),
+            colocated: !(elsewhere && self.far_data),
             tls: false,
         })
     }

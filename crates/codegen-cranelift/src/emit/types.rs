@@ -6,6 +6,7 @@ use cranelift_codegen::isa::CallConv;
 use taipan_lltype::{FuncType, LLType, TypeKind};
 
 use super::Bad;
+use crate::isa::Peculiarities;
 
 /// The machine type of values; none for Void and containers.
 pub(crate) fn clif_type(ty: LLType) -> Option<Type> {
@@ -31,31 +32,45 @@ pub(super) fn is_signed(ty: LLType) -> bool {
     matches!(ty.kind(), TypeKind::Int(k) if k.signed)
 }
 
-/// The machine signature of a function; Void arguments are not passed. C functions
-/// expect narrow arguments widened.
-pub(super) fn signature(ft: &FuncType, c_convention: bool) -> Result<Signature, Bad> {
-    let mut sig = Signature::new(CallConv::SystemV);
-    for ty in ft.args.iter().filter(|t| !t.is_void()) {
-        let t = clif_type(*ty).ok_or_else(|| format!("a {ty} as argument"))?;
-        sig.params
-            .push(match c_convention && t.is_int() && t.bits() < 32 {
-                true if is_signed(*ty) => AbiParam::new(t).sext(),
-                true => AbiParam::new(t).uext(),
-                false => AbiParam::new(t),
-            });
-    }
-    if !ft.result.is_void() {
-        let t = clif_type(ft.result).ok_or_else(|| format!("a {} as result", ft.result))?;
-        sig.returns.push(AbiParam::new(t));
+/// The machine signature of a function; Void arguments are not passed.
+pub(super) fn signature(ft: &FuncType) -> Result<Signature, Bad> {
+    typed_signature(ft, |_, t| AbiParam::new(t))
+}
+
+/// The same of a function that C code calls or that is one: narrow arguments are widened.
+pub(super) fn c_signature(ft: &FuncType, machine: Peculiarities) -> Result<Signature, Bad> {
+    let mut sig = typed_signature(ft, |ty, t| c_value(t, is_signed(ty), machine))?;
+    if !machine.widens_32_bits {
+        // Whoever calls it makes no use of the rest of the register.
+        sig.returns
+            .iter_mut()
+            .for_each(|r| *r = AbiParam::new(r.value_type));
     }
     Ok(sig)
 }
 
-/// A parameter of a runtime function, unsigned if narrow.
-pub(super) fn c_param(ty: Type) -> AbiParam {
-    if ty.is_int() && ty.bits() < 32 {
-        AbiParam::new(ty).uext()
-    } else {
-        AbiParam::new(ty)
+fn typed_signature(
+    ft: &FuncType,
+    param: impl Fn(LLType, Type) -> AbiParam,
+) -> Result<Signature, Bad> {
+    let mut sig = Signature::new(CallConv::SystemV);
+    for ty in ft.args.iter().filter(|t| !t.is_void()) {
+        let t = clif_type(*ty).ok_or_else(|| format!("a {ty} as argument"))?;
+        sig.params.push(param(*ty, t));
+    }
+    if !ft.result.is_void() {
+        let t = clif_type(ft.result).ok_or_else(|| format!("a {} as result", ft.result))?;
+        sig.returns.push(param(ft.result, t));
+    }
+    Ok(sig)
+}
+
+/// A value that a C function gets or returns.
+pub(super) fn c_value(ty: Type, signed: bool, machine: Peculiarities) -> AbiParam {
+    match ty.bits() {
+        32 if ty.is_int() && machine.widens_32_bits => AbiParam::new(ty).sext(),
+        8 | 16 if signed => AbiParam::new(ty).sext(),
+        8 | 16 => AbiParam::new(ty).uext(),
+        _ => AbiParam::new(ty),
     }
 }

@@ -4,12 +4,16 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use taipan_codegen::{Glue, SymbolRef};
+use taipan_language::Machine;
 
 use super::{parse, transformed};
-use crate::{LoadedImage, OptLevel, compile_all, link_executable, object_file, run_program};
+use crate::{
+    HOST_RUNTIME, LoadedImage, OptLevel, Parts, compile_all, link_executable, object_file,
+    run_program,
+};
 
 /// Prints its arguments; the exit code is their number, without any it raises.
-const PROGRAM: &str = "
+pub(super) const PROGRAM: &str = "
     func rpy_os_write = external 'rpy_os_write': func(Signed, *GcStruct rpy_string) -> Signed
     struct list = GcStruct { length: Signed, items: *GcArray of *GcStruct rpy_string }
     func check = synth 'check' (): func(Signed) -> Signed
@@ -46,10 +50,17 @@ fn built_programs_run() {
     let entry = program.function("entry_point").expect("declared");
     let roots = [SymbolRef::Glue(Glue::Main)];
     let image = compile_all(&program, &roots, Some(entry), OptLevel::Speed).expect("compiles");
-    let object = object_file(&image).expect("writes");
+    let object = object_file(&image, Machine::HOST).expect("writes");
     let dir = tempfile::tempdir().expect("a folder");
     let exe = dir.path().join("prog");
-    link_executable(&[&object], &image.foreign, &[], &exe).expect("links");
+    let parts = Parts {
+        compiler: "cc".as_ref(),
+        objects: &[&object],
+        runtime: HOST_RUNTIME,
+        foreign: &image.foreign,
+        options: &[],
+    };
+    link_executable(&parts, &exe).expect("links");
     for stress in ["0", "1"] {
         let run = |args: &[&str]| {
             let mut command = Command::new(&exe);

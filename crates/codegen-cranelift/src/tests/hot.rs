@@ -5,7 +5,7 @@ use taipan_lltype::{StructBody, StructId, TableProgram};
 
 use super::{parse, transformed};
 use crate::compiler::OnDemand;
-use crate::{HotProgram, Obstacle, OptLevel, Region};
+use crate::{FunctionCompiler, HotProgram, Obstacle, OptLevel, Region};
 
 /// Calls `price` by its name and by a pointer.
 const PROGRAM: &str = "
@@ -36,7 +36,10 @@ fn program(text: &str) -> TableProgram {
 
 fn listing(program: &TableProgram) -> Listing {
     let entry = program.function("entry_point").expect("declared");
-    let mut source = OnDemand::new(program, OptLevel::Speed).expect("a compiler");
+    let mut source = OnDemand::new(
+        program,
+        FunctionCompiler::new(OptLevel::Speed).expect("a compiler"),
+    );
     (Lister::default().list(program, &mut source, entry)).expect("lists")
 }
 

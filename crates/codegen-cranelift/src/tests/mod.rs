@@ -6,6 +6,7 @@ mod contract;
 mod executables;
 mod graphs;
 mod hot;
+mod machines;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

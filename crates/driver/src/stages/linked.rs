@@ -25,7 +25,7 @@ use taipan_rtyper::StaticKey;
 use crate::db::Database;
 use crate::function::LLFunction;
 use crate::parallel::{par_map, par_steps};
-use crate::stages::native::{QuerySource, machine_code, with_compiler};
+use crate::stages::native::{QuerySource, glue_code, machine_code};
 use crate::stages::reach::reachable;
 use crate::stages::whole::graph::{Basis, BasisChanges, Place, place, work_in_place};
 use crate::stages::whole::{Surroundings, changed_effects, optimized_functions};
@@ -218,9 +218,7 @@ fn piece(
                 (machine_code(db, f).map(Piece::Code)).map_err(|e| (*e).clone())
             })
         }
-        SymbolRef::Glue(glue) => {
-            with_compiler(|c| c.compile_glue(glue)).map(|c| Piece::Code(Arc::new(c)))
-        }
+        SymbolRef::Glue(glue) => glue_code(db, roots, glue).map(Piece::Code),
         SymbolRef::Static(s) => scope::<DataPiece, _>(db, StaticKey::new(db, roots, s), data),
         SymbolRef::TypeInfo(ty) => scope::<TypePiece, _>(db, TypeKey::new(db, roots, *ty), data),
         // Made anew each time.

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::thread::LocalKey;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -15,6 +14,7 @@ use taipan_codegen::{
 };
 use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots};
 use taipan_interp::{ObjData, Object};
+use taipan_language::Machine;
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
 use crate::KeyHasher;
@@ -24,18 +24,19 @@ use crate::stages::linked::{Known, KnownPositions, linked_image};
 use crate::stages::stage_cache::{Recorder, Search, keep, search, start};
 use crate::stages::{GraphStage, StageProgram, gc, optimized_key, search_of};
 
+/// Which compiler: for a machine, of code with checks or without.
+type CompilerKey = (Machine, bool);
+
 thread_local! {
     /// Making one costs more than compiling a small function.
-    static COMPILER: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
-    /// The same for checked builds.
-    static CHECKED: RefCell<Option<FunctionCompiler>> = const { RefCell::new(None) };
+    static COMPILERS: RefCell<FxHashMap<CompilerKey, FunctionCompiler>> = RefCell::default();
 }
 
-/// Runs `f` with this thread's compiler.
+/// Runs `f` with this thread's compiler for the machine that Taipan runs on.
 pub(crate) fn with_compiler<T>(
     f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
 ) -> Result<T, CodegenError> {
-    with_compiler_in(&COMPILER, || FunctionCompiler::new(OptLevel::Speed), f)
+    with_compiler_of((Machine::HOST, false), f)
 }
 
 /// Runs `f` with this thread's compiler for a program.
@@ -44,29 +45,24 @@ fn with_compiler_for<T>(
     roots: Roots,
     f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
 ) -> Result<T, CodegenError> {
-    match roots.program(db).checked(db) {
-        false => with_compiler(f),
-        true => with_compiler_in(
-            &CHECKED,
-            || FunctionCompiler::for_checked(OptLevel::Speed),
-            f,
-        ),
-    }
+    let program = roots.program(db);
+    with_compiler_of((program.machine(db), program.checked(db)), f)
 }
 
-fn with_compiler_in<T>(
-    slot: &'static LocalKey<RefCell<Option<FunctionCompiler>>>,
-    new: impl FnOnce() -> Result<FunctionCompiler, CodegenError>,
+fn with_compiler_of<T>(
+    key: CompilerKey,
     f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
 ) -> Result<T, CodegenError> {
-    slot.with(|slot| {
+    COMPILERS.with(|compilers| {
         // Taken out meanwhile: after a panic there is none, and the next one is new.
-        let mut compiler = match slot.take() {
-            Some(c) => c,
-            None => new()?,
+        let known = compilers.borrow_mut().remove(&key);
+        let mut compiler = match (known, key) {
+            (Some(c), _) => c,
+            (None, (machine, false)) => FunctionCompiler::for_machine(machine, OptLevel::Speed)?,
+            (None, (machine, true)) => FunctionCompiler::for_checked(machine, OptLevel::Speed)?,
         };
         let result = f(&mut compiler);
-        slot.replace(Some(compiler));
+        compilers.borrow_mut().insert(key, compiler);
         result
     })
 }
@@ -147,6 +143,16 @@ pub(crate) fn emitted<T: Serialize + PartialEq>(
     Ok(made)
 }
 
+/// The code of a piece of glue for a program.
+pub(crate) fn glue_code(
+    db: &dyn Db,
+    roots: Roots,
+    glue: &Glue,
+) -> Result<Arc<CompiledFunction>, CodegenError> {
+    let machine = roots.program(db).machine(db);
+    with_compiler_of((machine, false), |c| c.compile_glue(glue)).map(Arc::new)
+}
+
 /// Cranelift's form of a function, or its machine code, as text.
 pub(crate) fn code_text(
     db: &dyn Db,
@@ -174,7 +180,8 @@ pub(crate) fn code_lines(
     asm: bool,
 ) -> Result<Vec<CodeLine>, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let mut compiler = FunctionCompiler::for_listings(OptLevel::Speed)?;
+    let mut compiler =
+        FunctionCompiler::for_listings(roots.program(db).machine(db), OptLevel::Speed)?;
     match asm {
         true => compiler.placed_asm(&program, sym, graph),
         false => compiler.placed_clif(&program, sym, graph),
@@ -341,7 +348,7 @@ impl CodeSource for QuerySource<'_> {
     }
 
     fn glue(&mut self, glue: &Glue) -> Result<Arc<CompiledFunction>, CodegenError> {
-        with_compiler(|c| c.compile_glue(glue)).map(Arc::new)
+        glue_code(self.db, self.roots, glue)
     }
 
     fn positions(&mut self, f: &FuncSym, code: &Arc<CompiledFunction>) -> Option<Arc<Positions>> {

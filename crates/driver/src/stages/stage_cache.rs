@@ -140,8 +140,9 @@ pub(crate) fn start(
     input: Key,
 ) -> Option<Key> {
     let name = to_bytes(f)?;
-    let checked = roots.program(db).checked(db);
-    let mode = u64::from(code_is_replaceable(db)) | u64::from(checked) << 1;
+    let program = roots.program(db);
+    let (checked, machine) = (program.checked(db), program.machine(db));
+    let mode = u64::from(code_is_replaceable(db)) | u64::from(checked) << 1 | (machine as u64) << 2;
     Some(
         KeyHasher::new(stage)
             .number(mode)

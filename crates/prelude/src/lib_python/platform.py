@@ -1,4 +1,5 @@
 """The machine that programs are made for."""
+import os
 
 
 def system():
@@ -6,7 +7,7 @@ def system():
 
 
 def machine():
-    return 'x86_64'
+    return os.uname()[4]
 
 
 def node():
@@ -30,4 +31,4 @@ def python_implementation():
 
 
 def platform():
-    return 'Linux-x86_64'
+    return 'Linux-' + machine()

@@ -14,7 +14,7 @@ pub(super) struct Build(Arc<Rebuild>);
 
 impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
-        watchable(&args.code)?;
+        watchable(&args.code, args.for_machine.machine())?;
         supported_c(args)?;
         if args.extension {
             let text = "--extension: `watch build` keeps executables up to date";
@@ -29,6 +29,7 @@ impl Build {
         let load = LoadOptions {
             checked: args.code.checked(),
             collector: args.code.collector.gc,
+            machine: args.for_machine.machine(),
             ..context.load.clone()
         };
         let rebuild = Rebuild::new(target, output, load, jit, c_options(args));

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use taipan_driver::Machine;
 use taipan_driver::{Database, Failure, LoadOptions};
 use taipan_language::Collector;
 use taipan_watch::{
@@ -26,7 +27,7 @@ impl Run {
         context: &Context,
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
-        watchable(&args.run.code)?;
+        watchable(&args.run.code, args.run.for_machine.machine())?;
         let jit = args.run.jit.options(args.run.code.jit);
         if args.hot && jit.is_some() {
             let text = "--hot cannot replace what a just-in-time compiler made: leave out one of --hot and --jit";
@@ -46,6 +47,10 @@ impl Run {
         }
         if args.run.code.collector.gc == Collector::Boehm {
             let text = "libgc does not know the data of watched programs: leave out --gc boehm";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        if args.run.for_machine.machine() != Machine::HOST {
+            let text = "watched programs run on this machine: leave out --target";
             return Err(Failure::Usage(text.to_owned()));
         }
         if args.hot {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use taipan_annotator::Roots;
 use taipan_base::reads::{Step, apart};
 use taipan_base::{Db, Diagnostic, noted};
+use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 use taipan_transform::{Effects, Summary};
 
@@ -88,6 +89,7 @@ fn with_optimized<R>(
 pub(crate) struct Surroundings {
     replaceable: bool,
     checked: bool,
+    machine: Machine,
     /// Where compiled code is entered.
     facts: Option<LowLevelFacts>,
 }
@@ -98,6 +100,7 @@ impl Surroundings {
         Surroundings {
             replaceable: code_is_replaceable(db),
             checked: roots.program(db).checked(db),
+            machine: roots.program(db).machine(db),
             facts: jit_is_on(db).then(|| low_level_facts(db, roots)),
         }
     }
@@ -112,6 +115,7 @@ impl Surroundings {
         let (facts, old_facts) = (&self.facts, &before.facts);
         let is_same = self.replaceable == before.replaceable
             && self.checked == before.checked
+            && self.machine == before.machine
             && facts.is_some() == old_facts.is_some();
         let step = Step::of::<low_level_facts>(roots);
         is_same.then(|| (facts != old_facts).then_some(step).into_iter().collect())

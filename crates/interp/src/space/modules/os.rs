@@ -3,6 +3,7 @@
 
 use camino::Utf8Path;
 use taipan_base::{ENVIRONMENT, environment_variables};
+use taipan_language::Machine;
 
 use super::descriptors;
 use crate::space::builtin::{Args, Builtin};
@@ -199,10 +200,17 @@ pub(super) fn stat_result(it: &mut Interp, mode: u32, size: usize, path: &Utf8Pa
     Value::Ref(result)
 }
 
-/// The same on every machine, as all that import time sees.
+/// The same wherever Taipan runs, as all that import time sees: of the machine that the program is
+/// compiled for.
 fn uname(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "uname", 0, 0)?;
-    let parts = ["Linux", "localhost", "", "", "x86_64"];
+    let parts = [
+        "Linux",
+        "localhost",
+        "",
+        "",
+        it.program.machine(it.db).name(),
+    ];
     Ok(Value::tuple(parts.map(Value::str).to_vec()))
 }
 
@@ -322,6 +330,11 @@ pub(crate) const POSIX: &[Builtin] = &[
 
 /// The constants of `posix`.
 pub(crate) fn init(it: &mut Interp, m: Ref) {
+    // The only ones that are not the same on each machine.
+    let [directory, no_follow, direct] = match it.program.machine(it.db) {
+        Machine::Aarch64 => [0x4000, 0x8000, 0x10000],
+        Machine::X86_64 | Machine::Riscv64 => [0x10000, 0x20000, 0x4000],
+    };
     for (name, v) in [
         ("O_RDONLY", libc::O_RDONLY),
         ("O_WRONLY", libc::O_WRONLY),
@@ -336,10 +349,10 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
         ("O_NOCTTY", libc::O_NOCTTY),
         ("O_NONBLOCK", libc::O_NONBLOCK),
         ("O_NDELAY", libc::O_NDELAY),
-        ("O_DIRECTORY", libc::O_DIRECTORY),
-        ("O_NOFOLLOW", libc::O_NOFOLLOW),
+        ("O_DIRECTORY", directory),
+        ("O_NOFOLLOW", no_follow),
         ("O_ASYNC", libc::O_ASYNC),
-        ("O_DIRECT", libc::O_DIRECT),
+        ("O_DIRECT", direct),
         ("WNOHANG", libc::WNOHANG),
         ("WUNTRACED", libc::WUNTRACED),
         ("F_OK", libc::F_OK),

@@ -304,8 +304,8 @@ fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
         let name = it.name_of(&pair[0], "name of a header")?;
         headers.push((name, it.name_of(&pair[1], "header")?));
     }
-    let system = it.db.system();
-    let (ok, text) = match system.ask_c_compiler(&source, &options, &headers) {
+    let (system, machine) = (it.db.system(), it.program.machine(it.db));
+    let (ok, text) = match system.ask_c_compiler(machine, &source, &options, &headers) {
         Ok(text) => (true, text),
         Err(messages) => (false, messages),
     };

@@ -1,0 +1,347 @@
+//! Programs for other machines, run by QEMU: what they print is the same as on this machine, with
+//! a collector that runs at every allocation as well.
+//!
+//! Where there is no compiler or emulator for a machine its tests are reported as ignored, with
+//! what Taipan says is to be installed. Where `TAIPAN_TARGETS` is set, they fail.
+
+#[path = "support/programs.rs"]
+mod programs;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+use std::sync::LazyLock;
+
+use expect_test::expect;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use programs::{PROGRAMS, outcome, programs};
+
+const HOST: &str = "x86_64-unknown-linux-gnu";
+/// Those, with QEMU's name for them.
+const MACHINES: &[(&str, &str)] = &[
+    ("aarch64-unknown-linux-gnu", "aarch64"),
+    ("riscv64-unknown-linux-gnu", "riscv64"),
+];
+
+/// What C says of a machine is asked at import time; what the processor does is the same on all.
+const NUMBERS: &str = include_str!("targets/numbers.py");
+const SYSTEM: &str = include_str!("targets/system.py");
+const FAULTS: &str = include_str!("targets/faults.py");
+
+/// Fixtures that allocate little enough for a collection at each allocation.
+const STRESSED: &[&str] = &[
+    "raising.py",
+    "shapes.py",
+    "grammar.py",
+    "erased.py",
+    "jit/plusminus.py",
+    "jit/stack.py",
+    "jit/lisp.py",
+    "files.py",
+    "graphs.py",
+    "bignums.py",
+];
+
+/// A folder with the programs of this file, and a cache for all runs.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, text) in [
+        ("numbers.py", NUMBERS),
+        ("system.py", SYSTEM),
+        ("faults.py", FAULTS),
+    ] {
+        std::fs::write(folder.join(name), text).expect("a program");
+    }
+    folder
+});
+
+fn taipan(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(folder)
+        .arg(args[0])
+        .arg("--cache-dir")
+        .arg(FOLDER.join("cache"))
+        .args(&args[1..])
+        .output()
+        .expect("taipan runs")
+}
+
+fn stderr(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stderr).into_owned()
+}
+
+/// Builds a program for a machine: the executable.
+fn built(folder: &Path, target: &str, triple: &str, options: &[&str]) -> Result<PathBuf, Failed> {
+    let name = format!("{}-{triple}{}", target.replace('/', "_"), options.concat());
+    let out = FOLDER.join(name);
+    let mut args = vec!["build", "--quiet", "--target", triple, "-o"];
+    args.push(out.to_str().expect("a path in UTF-8"));
+    args.extend(options);
+    args.push(target);
+    let o = taipan(folder, &args);
+    match o.status.success() {
+        true => Ok(out),
+        false => Err(format!("{target}: {}", stderr(&o)).into()),
+    }
+}
+
+/// Runs an executable of a machine.
+fn run(exe: &Path, folder: &Path, triple: &str, args: &[&str], stress: bool) -> Output {
+    let machine = triple.split('-').next().unwrap_or_default();
+    let mut command = match triple {
+        HOST => Command::new(exe),
+        _ => {
+            let mut c = Command::new(format!("qemu-{machine}"));
+            c.args(["-L", &format!("/usr/{machine}-linux-gnu")])
+                .arg(exe);
+            c
+        }
+    };
+    if stress {
+        command.env("TAIPAN_GC_STRESS", "1");
+    }
+    let command = command.current_dir(folder).args(args);
+    command.output().expect("the emulator runs")
+}
+
+/// At each level programs are made by Cranelift.
+fn levels(triple: &str) -> Result<(), Failed> {
+    let here = built(&FOLDER, "numbers.py", HOST, &[])?;
+    let expected = run(&here, &FOLDER, HOST, &["7"], false);
+    for level in ["-O0", "-O2", "-O3"] {
+        let there = built(&FOLDER, "numbers.py", triple, &[level])?;
+        let found = run(&there, &FOLDER, triple, &["7"], false);
+        if outcome(&expected) != outcome(&found) {
+            return Err(format!("{level}\n{:?}\n{}", outcome(&found), stderr(&found)).into());
+        }
+    }
+    Ok(())
+}
+
+/// Compares runs of a program on this machine and another one.
+fn compare(
+    folder: &Path,
+    target: &str,
+    args: &[&str],
+    triple: &str,
+    stress: bool,
+) -> Result<(), Failed> {
+    let there = built(folder, target, triple, &[])?;
+    let here = built(folder, target, HOST, &[])?;
+    let expected = run(&here, folder, HOST, args, false);
+    let found = run(&there, folder, triple, args, stress);
+    if outcome(&expected) == outcome(&found) {
+        return Ok(());
+    }
+    Err(format!(
+        "{target} {args:?}, stress: {stress}\n--- here\n{:?}\n{}\n--- {triple}\n{:?}\n{}",
+        outcome(&expected),
+        stderr(&expected),
+        outcome(&found),
+        stderr(&found),
+    )
+    .into())
+}
+
+fn fixtures(triple: &str) -> Result<(), Failed> {
+    for (target, args) in PROGRAMS {
+        compare(&programs(), target, args, triple, false)?;
+    }
+    Ok(())
+}
+
+fn stressed(triple: &str) -> Result<(), Failed> {
+    for (target, args) in PROGRAMS.iter().filter(|(t, _)| STRESSED.contains(t)) {
+        compare(&programs(), target, args, triple, true)?;
+    }
+    compare(&FOLDER, "numbers.py", &["7"], triple, true)
+}
+
+fn numbers(triple: &str) -> Result<(), Failed> {
+    compare(&FOLDER, "numbers.py", &["7"], triple, false)
+}
+
+/// Constants, threads, stacklets, and a C library that the program brings.
+fn system(triple: &str, machine: &str) -> Result<(), Failed> {
+    for stress in [false, true] {
+        let exe = built(&FOLDER, "system.py", triple, &[])?;
+        let o = run(&exe, &FOLDER, triple, &[], stress);
+        let text = String::from_utf8_lossy(&o.stdout).into_owned();
+        let directory = match machine {
+            "aarch64" => 0o40000,
+            _ => 0o200000,
+        };
+        let expected = format!(
+            "machine {machine} {machine}\nO_DIRECTORY {directory} {directory}\n\
+             threads 4950\nstacklets 0 1 2 done\nC 3.500000 -7 300\n"
+        );
+        if text != expected || !o.status.success() {
+            return Err(format!("{text}\n{}\n{:?}", stderr(&o), o.status).into());
+        }
+    }
+    Ok(())
+}
+
+/// Faults are told as on this machine, but for the signal that divisions by zero raise.
+fn faults(triple: &str) -> Result<(), Failed> {
+    for options in [&[][..], &["--lldebug"]] {
+        let exe = built(&FOLDER, "faults.py", triple, options)?;
+        let here = built(&FOLDER, "faults.py", HOST, options)?;
+        for what in ["null", "divided", "raised", "deep"] {
+            let told = |o: &Output| stderr(o).replace("SIGILL", "SIGFPE");
+            let found = run(&exe, &FOLDER, triple, &[what], false);
+            let expected = run(&here, &FOLDER, HOST, &[what], false);
+            // QEMU adds that the program was ended by a signal.
+            let found_text = told(&found);
+            let found_text = found_text.split("qemu: ").next().unwrap_or_default();
+            if found_text != told(&expected) || found.status.success() {
+                return Err(format!(
+                    "{what} {options:?}\n--- here\n{}--- {triple}\n{}\n{:?} {:?}",
+                    told(&expected),
+                    stderr(&found),
+                    found.status,
+                    found.status.signal(),
+                )
+                .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `taipan run` has the emulator run a program.
+fn emulated(triple: &str, machine: &str) -> Result<(), Failed> {
+    let o = taipan(
+        &FOLDER,
+        &["run", "--quiet", "--target", triple, "system.py"],
+    );
+    let text = String::from_utf8_lossy(&o.stdout).into_owned();
+    match text.starts_with(&format!("machine {machine}")) && o.status.code() == Some(0) {
+        true => Ok(()),
+        false => Err(format!("{text}\n{}", stderr(&o)).into()),
+    }
+}
+
+/// What needs no tools of the machine.
+fn refusals() -> Result<(), Failed> {
+    let told = |args: &[&str]| {
+        let o = taipan(&FOLDER, args);
+        assert_eq!(o.status.code(), Some(2), "{args:?}");
+        stderr(&o)
+    };
+    expect![[r#"
+        error: invalid value 'sparc64-linux' for '--target <TRIPLE>': there is no such target; there are x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu, riscv64-unknown-linux-gnu
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&told(&["build", "--target", "sparc64-linux", "numbers.py"]));
+    let aarch64 = ["--target", "aarch64-linux-gnu", "numbers.py"];
+    expect![[r#"
+        taipan: a just-in-time compiler is a part of Taipan, which runs on x86_64-unknown-linux-gnu here and cannot make itself for aarch64-unknown-linux-gnu: leave out --jit
+    "#]]
+    .assert_eq(&told(&[&["build", "-q", "--jit"], &aarch64[..]].concat()));
+    expect![[r#"
+        taipan: programs for other machines run as machine code by Cranelift: no engine but `native` does that
+    "#]]
+    .assert_eq(&told(
+        &[&["run", "-q", "--engine", "llinterp"], &aarch64[..]].concat(),
+    ));
+    let refused: String = [
+        &["run", "-q", "--engine", "c"][..],
+        &["run", "-q", "--engine", "python"],
+        &["run", "-q", "--backend", "c"],
+        &["run", "-q", "--backend", "python"],
+        &["build", "-q", "--backend", "c"],
+        &["build", "-q", "--backend", "python"],
+        &["build", "-q", "--backend", "llvm"],
+        &["build", "-q", "--extension"],
+        &["build", "-q", "-O2", "--lto"],
+        &["emit", "python"],
+    ]
+    .iter()
+    .map(|first| format!("{first:?}\n{}", told(&[*first, &aarch64[..]].concat())))
+    .collect();
+    expect![[r#"
+        ["run", "-q", "--engine", "c"]
+        taipan: programs for other machines run as machine code by Cranelift: no engine but `native` does that
+        ["run", "-q", "--engine", "python"]
+        taipan: programs for other machines run as machine code by Cranelift: no engine but `native` does that
+        ["run", "-q", "--backend", "c"]
+        taipan: executables for other machines are made by Cranelift: leave out --backend
+        ["run", "-q", "--backend", "python"]
+        taipan: Python is made for this machine: leave out --target
+        ["build", "-q", "--backend", "c"]
+        taipan: executables for other machines are made by Cranelift: leave out --backend
+        ["build", "-q", "--backend", "python"]
+        taipan: Python is made for this machine: leave out --target
+        ["build", "-q", "--backend", "llvm"]
+        taipan: executables for other machines are made by Cranelift: leave out --backend
+        ["build", "-q", "--extension"]
+        taipan: --extension: modules for Python are made for this machine: leave out --target
+        ["build", "-q", "-O2", "--lto"]
+        taipan: --keep-source and --lto are about C files, and executables for other machines are made by Cranelift: leave them out
+        ["emit", "python"]
+        taipan: Python is made for this machine: leave out --target
+    "#]].assert_eq(&refused);
+    // Without any tools it is said which are to be installed.
+    let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(&*FOLDER)
+        .env("PATH", "/nowhere")
+        .env_remove("CC")
+        .args(["build", "-q", "--no-cache"])
+        .args(aarch64)
+        .output()
+        .expect("taipan runs");
+    expect![[r#"
+        taipan: numbers-c: there is no C compiler for aarch64-unknown-linux-gnu: neither aarch64-linux-gnu-gcc nor a $CC that makes code for it (Debian's package is gcc-aarch64-linux-gnu)
+    "#]]
+    .assert_eq(&stderr(&o));
+    Ok(())
+}
+
+/// Why nothing can be built for a machine and run here; an error if it is not known why.
+fn missing(triple: &str) -> Result<Option<String>, String> {
+    let o = taipan(
+        &FOLDER,
+        &["run", "--quiet", "--target", triple, "numbers.py", "7"],
+    );
+    let text = stderr(&o);
+    let known = ["Debian's package is", "rustup target add"];
+    match o.status.success() {
+        true => Ok(None),
+        false if known.iter().any(|k| text.contains(k)) => Ok(Some(text)),
+        false => Err(text),
+    }
+}
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let mut trials = vec![Trial::test("refusals", refusals)];
+    for &(triple, machine) in MACHINES {
+        let reason = match args.list {
+            true => Ok(None),
+            false => missing(triple),
+        };
+        let required = std::env::var_os("TAIPAN_TARGETS").is_some();
+        let mut trial = |name: &str, test: Box<dyn Fn() -> Result<(), Failed> + Send>| {
+            let reason = reason.clone();
+            let test = move || match &reason {
+                Ok(None) => test().map(|()| Completion::Completed),
+                Ok(Some(why)) if !required => Ok(Completion::ignored_with(why.trim())),
+                Ok(Some(why)) | Err(why) => Err(why.into()),
+            };
+            let name = format!("{machine}_{name}");
+            trials.push(Trial::ignorable_test(name, test));
+        };
+        trial("fixtures", Box::new(move || fixtures(triple)));
+        trial("stressed", Box::new(move || stressed(triple)));
+        trial("numbers", Box::new(move || numbers(triple)));
+        trial("levels", Box::new(move || levels(triple)));
+        trial("system", Box::new(move || system(triple, machine)));
+        trial("faults", Box::new(move || faults(triple)));
+        trial("emulated", Box::new(move || emulated(triple, machine)));
+    }
+    libtest_mimic::run(&args, trials).exit_code()
+}
