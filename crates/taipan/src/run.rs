@@ -312,7 +312,7 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
         }
         Backend::Llvm => {}
     }
-    if !is_here && options.collector == Collector::Boehm {
+    if !is_here && options.collector.gc == taipan_language::Collector::Boehm {
         let text = "libgc is taken from this machine: leave out one of --gc boehm and --target";
         return Err(Failure::Usage(text.to_owned()));
     }

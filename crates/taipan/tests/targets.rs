@@ -159,6 +159,28 @@ fn stressed(triple: &str) -> Result<(), Failed> {
     compare(&FOLDER, "numbers.py", &["7"], triple, true)
 }
 
+/// The collectors that are the runtime's own.
+fn collectors(triple: &str) -> Result<(), Failed> {
+    for gc in ["ref", "none"] {
+        for target in ["jit/lisp.py", "graphs.py"] {
+            let of_target = PROGRAMS.iter().filter(|(t, _)| *t == target);
+            for (target, args) in of_target {
+                let here = built(&programs(), target, HOST, &[])?;
+                let expected = outcome(&run(&here, &programs(), HOST, args, false));
+                let there = built(&programs(), target, triple, &["--gc", gc])?;
+                for stress in [false, true] {
+                    let found = run(&there, &programs(), triple, args, stress);
+                    if outcome(&found) != expected {
+                        let told = stderr(&found);
+                        return Err(format!("{gc} {target} {stress}\n{told}").into());
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 fn numbers(triple: &str) -> Result<(), Failed> {
     compare(&FOLDER, "numbers.py", &["7"], triple, false)
 }
@@ -258,6 +280,7 @@ fn refusals() -> Result<(), Failed> {
         &["build", "-q", "--backend", "llvm"],
         &["build", "-q", "--extension"],
         &["build", "-q", "-O2", "--lto"],
+        &["build", "-q", "--gc", "boehm"],
         &["emit", "python"],
     ]
     .iter()
@@ -282,6 +305,8 @@ fn refusals() -> Result<(), Failed> {
         taipan: --extension: modules for Python are made for this machine: leave out --target
         ["build", "-q", "-O2", "--lto"]
         taipan: --keep-source and --lto are about C files, and executables for other machines are made by Cranelift: leave them out
+        ["build", "-q", "--gc", "boehm"]
+        taipan: libgc is taken from this machine: leave out one of --gc boehm and --target
         ["emit", "python"]
         taipan: Python is made for this machine: leave out --target
     "#]].assert_eq(&refused);
@@ -337,6 +362,7 @@ fn main() -> ExitCode {
         };
         trial("fixtures", Box::new(move || fixtures(triple)));
         trial("stressed", Box::new(move || stressed(triple)));
+        trial("collectors", Box::new(move || collectors(triple)));
         trial("numbers", Box::new(move || numbers(triple)));
         trial("levels", Box::new(move || levels(triple)));
         trial("system", Box::new(move || system(triple, machine)));
