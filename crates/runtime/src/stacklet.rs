@@ -532,7 +532,7 @@ pub(crate) unsafe fn visit_handles(mut visit: impl FnMut(usize)) {
 }
 
 /// Calls `visit` with each root of those contexts whose handles are alive, unless it was
-/// called with them since the last [`sweep`].
+/// called with them since the last [`sweep`] or [`forget_visits`].
 ///
 /// # Safety
 /// As for [`visit_fresh`].
@@ -549,6 +549,19 @@ pub(crate) unsafe fn visit_alive(
                 (*context).visited = true;
                 (*context).slots().for_each(&mut visit);
             }
+        }
+    }
+}
+
+/// Has [`visit_alive`] look at all contexts again: they may have run since.
+///
+/// # Safety
+/// As for [`visit_fresh`].
+pub(crate) unsafe fn forget_visits() {
+    // SAFETY: as above.
+    unsafe {
+        for context in contexts().all.as_slice() {
+            (**context).visited = false;
         }
     }
 }

@@ -206,8 +206,7 @@ impl Gc {
 
     /// After marking: finds the objects whose finalizers are to be called, and revives
     /// them and what they refer to. In between, weak references are told.
-    /// Answers the size of what it marks outside of the large space.
-    pub(super) unsafe fn finish_old_with_finalizer(&mut self) -> usize {
+    pub(super) unsafe fn finish_old_with_finalizer(&mut self) {
         // SAFETY: the lists hold objects of the old generation, and memory is intact
         // until the sweep.
         unsafe {
@@ -238,7 +237,7 @@ impl Gc {
                 }
             }
             todo.release();
-            let mut live = self.drain_marked();
+            self.drain_marked();
             self.finish_old_weakrefs(&reached);
             reached.release();
             let mut old = core::mem::replace(&mut self.finalizers.old, Stack::new());
@@ -255,10 +254,9 @@ impl Gc {
             });
             self.finalizers.old = old;
             self.mark_waiting();
-            live += self.drain_marked();
+            self.drain_marked();
             let list = &mut self.finalizers;
             list.news = list.due.len() > 0 || list.queued.as_slice().iter().any(|r| r.obj != 0);
-            live
         }
     }
 }

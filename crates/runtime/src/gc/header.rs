@@ -6,9 +6,9 @@ use core::mem::size_of;
 /// `GCFLAG_TRACK_YOUNG_PTRS`). The write barrier acts on it.
 pub const TRACK: usize = 1;
 /// Flag of an object in the nursery: it moved, the rest of the word is where to. Of a
-/// large object: reached in this major collection. Of a static one: always set.
+/// static one: always set, since static objects are never collected.
 pub const MARKED: usize = 2;
-/// Flag: large or static, so the mark is [`MARKED`] rather than a bit of the block.
+/// Flag: large or static, so no block has a bit for it.
 pub const OUTSIDE: usize = 4;
 /// Flag of a static object: never written to (incminimark: `GCFLAG_NO_HEAP_PTRS`). Of
 /// an object in the nursery: its future place is reserved (`GCFLAG_HAS_SHADOW`). Of a
@@ -114,13 +114,28 @@ impl TypeInfo {
     pub(crate) unsafe fn for_each_pointer(&self, obj: usize, mut f: impl FnMut(*mut usize)) {
         // SAFETY: the offsets follow the record, by the contract of its makers.
         unsafe {
-            let offsets = self.offsets();
-            let fixed = self.pointers as usize;
-            for i in 0..fixed {
-                f((obj + *offsets.add(i) as usize) as *mut usize);
-            }
+            self.for_each_pointer_in_fixed_part(obj, &mut f);
             if self.item_pointers != 0 {
                 self.for_each_pointer_in_items(obj, 0, self.length(obj), f);
+            }
+        }
+    }
+
+    /// The same for what comes before the items.
+    ///
+    /// # Safety
+    /// As for [`TypeInfo::for_each_pointer`].
+    #[inline]
+    pub(crate) unsafe fn for_each_pointer_in_fixed_part(
+        &self,
+        obj: usize,
+        mut f: impl FnMut(*mut usize),
+    ) {
+        // SAFETY: by contract.
+        unsafe {
+            let offsets = self.offsets();
+            for i in 0..self.pointers as usize {
+                f((obj + *offsets.add(i) as usize) as *mut usize);
             }
         }
     }

@@ -1,62 +1,161 @@
-//! Major collections: marking of the old generation while the nursery is empty.
+//! Major collections, which find what is dead in the old generation. They go in steps, between
+//! which the program runs on:
+//!
+//! ```text
+//! Waiting    for the old generation to grow
+//! Marking    objects are white (not reached), gray (reached, in `gray`) or black (reached, and
+//!            so is what they referred to)
+//! Sweeping   what is white is freed
+//! ```
+//!
+//! While marking goes on the program may store a white object into a black one. The write
+//! barrier has put the black one into the remembered set, so the next minor collection marks what
+//! it refers to now (`minor.rs`). Roots have no barrier: when no object is gray they are looked at
+//! again, and marking is over when that brings up nothing new. Both, and the start, come right
+//! after a minor collection: then no young object refers to an old one. What leaves the nursery
+//! meanwhile is white.
+//!
+//! The end of marking is one step, however many weak references and objects with finalizers
+//! there are.
 
 use super::header::{MARKED, OUTSIDE, TypeInfo};
 use super::shadow::ShadowTable;
-use super::{GROWTH_PERCENT, Gc, Obj};
-use super::{inspect, old};
+use super::{Gc, MARKED_PER_OLD, Obj, inspect, large, old};
 use crate::state::state;
 use crate::{stacklet, threads};
 
+/// Arrays are marked in pieces of so many items.
+const SLICE: usize = 2048;
+
+/// What the collector of the old generation does. The numbers are those of `rgc`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    Waiting = 0,
+    Marking = 1,
+    Sweeping = 2,
+}
+
 impl Gc {
-    /// Frees what is dead in the old generation. The nursery is empty.
-    pub(super) unsafe fn major_collection(&mut self) {
-        // SAFETY: all roots are on the shadow stacks, in the exception state, among
-        // the objects that are kept, or in static objects that were written to.
+    /// Goes on with the collection that is under way, or starts one, until the budget, bytes
+    /// of marking, is used up or the collection is over. Only `at_rest`, which is right after a
+    /// minor collection, marking begins and ends.
+    pub(super) unsafe fn step(&mut self, mut budget: isize, at_rest: bool) {
+        while budget > 0 && (at_rest || !self.waits_for_rest()) {
+            // SAFETY: as for the callees.
+            unsafe { self.step_within_phase(&mut budget, at_rest) };
+            if self.phase == Phase::Waiting {
+                return;
+            }
+        }
+    }
+
+    /// The same for no more than what is left of the phase.
+    pub(super) unsafe fn step_within_phase(&mut self, budget: &mut isize, at_rest: bool) {
+        // SAFETY: as for the callees.
         unsafe {
-            self.old.start_marking();
+            match self.phase {
+                Phase::Waiting => self.start_marking(),
+                Phase::Marking => {
+                    self.mark_some(budget);
+                    if at_rest && !self.is_gray() {
+                        stacklet::forget_visits();
+                        self.mark_roots();
+                        if !self.is_gray() {
+                            self.finish_marking();
+                        }
+                    }
+                }
+                Phase::Sweeping => {
+                    let stress = self.stress;
+                    if self.old.sweep(budget) && self.large.sweep(budget, stress) {
+                        self.phase = Phase::Waiting;
+                        self.major_collections += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finishes the collection that is under way, if any.
+    pub(super) unsafe fn finish_major_collection(&mut self) {
+        if self.phase != Phase::Waiting {
+            // SAFETY: as for the callees.
+            unsafe { self.step(isize::MAX, true) };
+        }
+    }
+
+    /// A whole collection. The nursery is empty.
+    pub(super) unsafe fn major_collection(&mut self) {
+        // SAFETY: as for the callees.
+        unsafe {
+            self.finish_major_collection();
+            self.step(isize::MAX, true);
+        }
+    }
+
+    unsafe fn start_marking(&mut self) {
+        self.phase = Phase::Marking;
+        (self.marked_small, self.marked_large) = (0, 0);
+        // SAFETY: static objects are valid.
+        unsafe {
+            // Those that the program writes to for the first time from now on are remembered.
+            for obj in self.static_roots.as_slice() {
+                self.gray.push(*obj);
+            }
+            self.mark_roots();
+        }
+    }
+
+    /// Marks what is a root but for static objects.
+    unsafe fn mark_roots(&mut self) {
+        // SAFETY: all other roots are on the shadow stacks, in the exception state, among the
+        // objects that are kept, or wait for finalizers.
+        unsafe {
             for slot in self.root_stack_slots() {
                 self.mark(*slot);
             }
             threads::visit_all(|slot| self.mark(*slot));
             stacklet::visit_handles(|handle| self.mark(handle));
             self.mark((*state()).exc_value as usize);
-            for i in 0..self.static_roots.len() {
-                let obj = self.static_roots.as_slice()[i];
-                self.mark_pointers(obj);
-            }
             for i in 0..self.kept.len() {
                 self.mark(self.kept.as_slice()[i]);
             }
             self.mark_waiting();
-            let mut live_small = self.drain_marked();
-            live_small += self.finish_old_with_finalizer();
+            stacklet::visit_alive(|handle| is_marked(handle), |slot| self.mark(*slot));
+        }
+    }
+
+    /// Deals with what marking did not reach, and makes it free.
+    unsafe fn finish_marking(&mut self) {
+        // SAFETY: everything alive is marked, and nothing is freed yet.
+        unsafe {
+            self.finish_old_with_finalizer();
             self.finish_old_light();
             stacklet::sweep(|handle| is_marked(handle));
             inspect::forget_dead();
-            self.large.sweep();
-            let live = live_small + self.large.bytes;
-            self.threshold = (live / 100 * GROWTH_PERCENT).max(self.least_threshold);
-            self.old.finish_marking(live_small, self.threshold - live);
         }
-        self.major_collections += 1;
+        let live = self.marked_small + self.marked_large;
+        self.set_threshold(live);
+        // So much the old generation grows before the next collection is over.
+        let keep = self.threshold + self.threshold / MARKED_PER_OLD - live;
+        self.large.start_sweeping(self.marked_large);
+        self.old.start_sweeping(self.marked_small, keep);
+        self.phase = Phase::Sweeping;
     }
 
+    /// Marks an object, unless it is a young one: those are looked at when they leave the nursery.
     #[inline]
     pub(super) unsafe fn mark(&mut self, obj: Obj) {
-        if obj == 0 {
+        if obj == 0 || self.is_young(obj) {
             return;
         }
         // SAFETY: `obj` is a valid object outside the nursery.
         unsafe {
             let header = *(obj as *const usize);
-            let new = if header & OUTSIDE != 0 {
-                // Static objects have the mark already and may be read-only.
-                if header & MARKED == 0 {
-                    *(obj as *mut usize) = header | MARKED;
-                }
-                header & MARKED == 0
-            } else {
-                old::mark(obj)
+            let new = match header & (OUTSIDE | MARKED) {
+                0 => old::mark(obj),
+                OUTSIDE => large::mark(obj),
+                _ => false,
             };
             if new {
                 self.gray.push(obj);
@@ -64,29 +163,81 @@ impl Gc {
         }
     }
 
-    unsafe fn mark_pointers(&mut self, obj: Obj) {
+    #[inline]
+    pub(super) unsafe fn mark_pointers(&mut self, obj: Obj) {
         // SAFETY: as for the callees.
         unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.mark(*slot)) }
     }
 
-    /// Marks everything that marked objects refer to. Answers the size of the objects
-    /// in the blocks among them.
-    pub(super) unsafe fn drain_marked(&mut self) -> usize {
-        let mut small = 0;
-        loop {
-            while let Some(obj) = self.gray.pop() {
-                // SAFETY: gray objects are valid.
-                unsafe {
-                    if *(obj as *const usize) & OUTSIDE == 0 {
-                        small += TypeInfo::of(obj).size_of(obj);
+    fn is_gray(&self) -> bool {
+        self.gray.len() + self.slices.len() > 0
+    }
+
+    /// Whether [`Gc::step`] can do nothing before the next minor collection.
+    pub(super) fn waits_for_rest(&self) -> bool {
+        match self.phase {
+            Phase::Waiting => true,
+            Phase::Marking => !self.is_gray(),
+            Phase::Sweeping => false,
+        }
+    }
+
+    /// Marks what gray objects refer to, as far as the budget goes.
+    unsafe fn mark_some(&mut self, budget: &mut isize) {
+        while *budget > 0 {
+            // SAFETY: gray objects are valid.
+            unsafe {
+                let Some(obj) = self.gray.pop() else {
+                    match self.slices.pop() {
+                        Some((array, from)) => *budget -= self.mark_slice(array, from),
+                        None => return,
                     }
-                    self.mark_pointers(obj);
+                    continue;
+                };
+                let info = TypeInfo::of(obj);
+                let size = info.size_of(obj);
+                match *(obj as *const usize) & (OUTSIDE | MARKED) {
+                    0 => self.marked_small += size,
+                    OUTSIDE => self.marked_large += size,
+                    _ => {}
+                }
+                if info.item_pointers != 0 && info.length(obj) > SLICE {
+                    info.for_each_pointer_in_fixed_part(obj, |slot| self.mark(*slot));
+                    self.slices.push((obj, 0));
+                } else {
+                    info.for_each_pointer(obj, |slot| self.mark(*slot));
+                    *budget -= if info.has_pointers() {
+                        size as isize
+                    } else {
+                        LEAF
+                    };
                 }
             }
+        }
+    }
+
+    /// Marks what some items of an array refer to. Returns their size.
+    unsafe fn mark_slice(&mut self, array: Obj, from: usize) -> isize {
+        // SAFETY: the array is valid, though it may have become shorter.
+        unsafe {
+            let info = TypeInfo::of(array);
+            let length = info.length(array);
+            let to = (from + SLICE).min(length);
+            if to < length {
+                self.slices.push((array, to));
+            }
+            info.for_each_pointer_in_items(array, from.min(to), to, |slot| self.mark(*slot));
+            (SLICE * info.item_size as usize) as isize
+        }
+    }
+
+    /// Marks everything that marked objects refer to.
+    pub(super) unsafe fn drain_marked(&mut self) {
+        while self.is_gray() {
             // SAFETY: the roots of suspended stacklets are valid.
-            unsafe { stacklet::visit_alive(|handle| is_marked(handle), |slot| self.mark(*slot)) };
-            if self.gray.len() == 0 {
-                return small;
+            unsafe {
+                self.mark_some(&mut { isize::MAX });
+                stacklet::visit_alive(|handle| is_marked(handle), |slot| self.mark(*slot));
             }
         }
     }
@@ -111,13 +262,17 @@ impl Gc {
     }
 }
 
+/// What it costs to mark an object without pointers, however large it is, as so many bytes of others.
+const LEAF: isize = 32;
+
 /// Whether an old or static object was reached.
 pub(super) unsafe fn is_marked(obj: Obj) -> bool {
     // SAFETY: by contract of the caller.
-    let header = unsafe { *(obj as *const usize) };
-    if header & OUTSIDE != 0 {
-        header & MARKED != 0
-    } else {
-        old::is_marked(obj)
+    unsafe {
+        match *(obj as *const usize) & (OUTSIDE | MARKED) {
+            0 => old::is_marked(obj),
+            OUTSIDE => large::is_marked(obj),
+            _ => true,
+        }
     }
 }

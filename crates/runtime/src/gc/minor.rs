@@ -1,7 +1,11 @@
 //! Minor collections: what is alive in the nursery moves to the old generation.
+//!
+//! While a major collection marks, what the program has written to since the last minor one is
+//! here, too: what black objects among it refer to is marked.
 
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
 use super::large::{CARD_ITEMS, take_cards};
+use super::major::{Phase, is_marked};
 use super::old::MAX_SMALL;
 use super::{Gc, Obj, POISON};
 use crate::state::state;
@@ -25,9 +29,13 @@ impl Gc {
             threads::visit_fresh(|slot| self.visit_young(slot));
             self.visit_young((&raw mut (*state()).exc_value).cast());
             self.keep_young_with_finalizer();
+            let marking = self.phase == Phase::Marking;
             while let Some(obj) = self.remembered.pop() {
                 *(obj as *mut usize) |= TRACK;
                 self.visit_young_pointers(obj);
+                if marking && is_marked(obj) {
+                    self.mark_pointers(obj);
+                }
                 self.drain_young();
             }
             while let Some(obj) = self.carded.pop() {
@@ -78,17 +86,23 @@ impl Gc {
         unsafe {
             let info = TypeInfo::of(obj);
             let length = info.length(obj);
+            let black = self.phase == Phase::Marking && is_marked(obj);
             take_cards(obj, length, |card| {
                 let from = card * CARD_ITEMS;
                 let to = (from + CARD_ITEMS).min(length);
-                info.for_each_pointer_in_items(obj, from, to, |slot| self.visit_young(slot));
+                info.for_each_pointer_in_items(obj, from, to, |slot| {
+                    self.visit_young(slot);
+                    if black {
+                        self.mark(*slot);
+                    }
+                });
             });
         }
     }
 
     unsafe fn drain_young(&mut self) {
-        while let Some(obj) = self.gray.pop() {
-            // SAFETY: gray objects are valid.
+        while let Some(obj) = self.moved.pop() {
+            // SAFETY: what moved is valid.
             unsafe { self.visit_young_pointers(obj) }
         }
     }
@@ -121,7 +135,7 @@ impl Gc {
             }
             *(obj as *mut usize) = to | MARKED;
             if info.has_pointers() {
-                self.gray.push(to);
+                self.moved.push(to);
             }
             to
         }

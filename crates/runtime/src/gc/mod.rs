@@ -1,9 +1,10 @@
-//! The garbage collector: generational, in the shape of RPython's incminimark without
-//! its increments.
+//! The garbage collector: generational and incremental, in the shape of RPython's
+//! incminimark.
 //!
 //! ```text
 //! nursery      bump allocation; emptied by every minor collection, survivors move
-//! old space    blocks of equal cells, never moving, mark bits beside the cells
+//! old space    blocks of equal cells, never moving, mark bits beside the cells;
+//!              marked and swept in steps (see [`major`])
 //! large        objects from malloc, one list
 //! static       prebuilt data of the program, never collected
 //! ```
@@ -14,10 +15,14 @@
 //! barrier sees to that. Static objects become roots of major collections when they
 //! are first written to.
 //!
-//! The collector runs in stress mode if the environment has `TAIPAN_GC_STRESS`: it
-//! collects at every allocation and overwrites memory that objects moved from.
+//! A step of a major collection comes with each minor one while it is under way, and in
+//! between whenever the program has allocated a part of the nursery, so that none takes long.
+//!
+//! The collector runs in stress mode if the environment has `TAIPAN_GC_STRESS`: every
+//! allocation is a minor collection and a small step of a major one, and memory that objects
+//! moved from or died in is overwritten.
 //! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`). Without it the nursery, which
-//! starts at the size of a cache, doubles whenever much of it survives, up to eight times
+//! starts at the size of a cache, doubles whenever much of it survives, up to four times
 //! that: what dies a little later than it should needs no copy then.
 
 pub mod api;
@@ -26,6 +31,8 @@ mod bump;
 mod collector;
 mod finalize;
 pub mod header;
+#[cfg(test)]
+mod increments;
 pub mod inspect;
 mod large;
 mod major;
@@ -54,6 +61,7 @@ use boehm::Boehm;
 use bump::Bump;
 use finalize::Finalizers;
 use large::LargeSpace;
+use major::Phase;
 use old::OldSpace;
 use refcount::Counted;
 use shadow::ShadowTable;
@@ -67,14 +75,26 @@ pub(crate) const fn scaled(size: usize) -> usize {
 pub const LARGE_OBJECT: usize = scaled(32 << 10);
 
 const DEFAULT_NURSERY: usize = 4 << 20;
-/// Up to how many times its first size the nursery grows.
-const NURSERY_GROWTH: usize = 8;
+/// Up to how many times its first size the nursery grows: no further, since all of it may
+/// survive, and copying that takes longer than anything else the collector does at once.
+const NURSERY_GROWTH: usize = 4;
 /// It grows when more than one in so many bytes survive.
 const NURSERY_SURVIVAL: usize = 8;
 const STRESS_NURSERY: usize = 128 << 10;
 /// The next major collection comes when the old generation has grown to this share
 /// of what survived the last one, in percent.
 const GROWTH_PERCENT: usize = 182;
+/// While a major collection is under way, a step comes after each of so many parts of the nursery.
+const PARTS: usize = 16;
+/// No part is smaller.
+const LEAST_PART: usize = scaled(64 << 10);
+/// A major collection marks so many times as many bytes as become old meanwhile: the old
+/// generation grows by no more than one part in so many before it is over.
+const MARKED_PER_OLD: usize = 8;
+/// And no less, while the program goes once through the nursery, than so many times its size.
+const MARKED_PER_NURSERY: usize = 2;
+/// What is marked at an allocation in stress mode.
+const STRESS_STEP: usize = 256;
 const POISON: u8 = 0xdd;
 
 /// The address of an object.
@@ -90,6 +110,8 @@ pub(crate) struct Gc {
     counted: Counted,
     nursery: usize,
     nursery_size: usize,
+    /// Where the nursery ends, though allocation may have to stop before that.
+    nursery_end: usize,
     /// Up to where the nursery may grow; so much is mapped.
     nursery_most: usize,
     /// What the threshold for major collections is at least.
@@ -110,8 +132,18 @@ pub(crate) struct Gc {
     static_roots: Stack<Obj>,
     /// Old objects that code made at run time refers to.
     kept: Stack<Obj>,
-    /// Objects reached whose pointers are still to be visited.
+    /// Objects that left the nursery and whose pointers are still to be visited.
+    moved: Stack<Obj>,
+    phase: Phase,
+    /// Objects that marking has reached and whose pointers are still to be visited.
     gray: Stack<Obj>,
+    /// The same of long arrays, and the first item that was not visited.
+    slices: Stack<(Obj, usize)>,
+    /// How many bytes of objects were marked in blocks, and of large ones.
+    marked_small: usize,
+    marked_large: usize,
+    /// Whether major collections start and go on by themselves.
+    enabled: bool,
     shadows: ShadowTable,
     young_weakrefs: Stack<Obj>,
     old_weakrefs: Stack<Obj>,
@@ -132,6 +164,7 @@ static mut GC: Gc = Gc {
     counted: Counted::new(),
     nursery: 0,
     nursery_size: 0,
+    nursery_end: 0,
     nursery_most: 0,
     least_threshold: 0,
     allocation_start: 0,
@@ -143,7 +176,13 @@ static mut GC: Gc = Gc {
     carded: Stack::new(),
     static_roots: Stack::new(),
     kept: Stack::new(),
+    moved: Stack::new(),
+    phase: Phase::Waiting,
     gray: Stack::new(),
+    slices: Stack::new(),
+    marked_small: 0,
+    marked_large: 0,
+    enabled: true,
     shadows: ShadowTable::new(),
     young_weakrefs: Stack::new(),
     old_weakrefs: Stack::new(),
@@ -215,6 +254,9 @@ unsafe fn start(stack: usize, stress: bool) {
         gc.first_roots = ShadowStack::map(stack);
         gc.root_stack = gc.first_roots.start();
         gc.stress = stress;
+        gc.phase = Phase::Waiting;
+        gc.enabled = true;
+        gc.survived = 0;
         gc.minor_collections = 0;
         gc.major_collections = 0;
         let s = state();
@@ -283,16 +325,14 @@ pub(crate) unsafe fn setup_with(
         gc.nursery_size = nursery_size;
         gc.nursery_most = nursery_most;
         gc.nursery = map(nursery_most);
+        gc.nursery_end = gc.nursery + nursery_size;
+        gc.old.poison = stress;
         gc.allocation_start = gc.nursery;
         gc.least_threshold = nursery_size * 4;
         gc.threshold = gc.least_threshold;
         let s = state();
         (*s).nursery_free = gc.nursery;
-        (*s).nursery_top = if stress {
-            gc.nursery
-        } else {
-            gc.nursery + nursery_size
-        };
+        (*s).nursery_top = if stress { gc.nursery } else { gc.nursery_end };
     }
 }
 
@@ -340,12 +380,14 @@ pub unsafe fn teardown() {
             &mut gc.carded,
             &mut gc.static_roots,
             &mut gc.kept,
+            &mut gc.moved,
             &mut gc.gray,
             &mut gc.young_weakrefs,
             &mut gc.old_weakrefs,
         ] {
             stack.release();
         }
+        gc.slices.release();
         gc.finalizers.release();
         gc.shadows.release();
         crate::exc::clear_exception();
@@ -395,8 +437,16 @@ impl Gc {
         // SAFETY: called by the mutator; the caller's roots are on the shadow stack.
         unsafe {
             let s = state();
-            if self.stress || (*s).nursery_top - (*s).nursery_free < size {
+            if self.stress {
                 self.collect_for_space(size);
+            } else if (*s).nursery_top - (*s).nursery_free < size {
+                if self.nursery_end - (*s).nursery_free < size {
+                    self.collect_for_space(size);
+                } else {
+                    // The end of a part.
+                    self.step(self.part_of_work(), false);
+                    self.set_top(size);
+                }
             }
             let at = (*s).nursery_free;
             (*s).nursery_free = at + size;
@@ -421,16 +471,28 @@ impl Gc {
     }
 
     /// Collects if a large object of that size would let the old generation grow too
-    /// far.
+    /// far, and goes on with the collection that is under way.
     unsafe fn make_room_for_large(&mut self, size: usize) {
         // SAFETY: called by the mutator; the caller's roots are on the shadow stack.
         unsafe {
-            if self.stress || self.old_bytes() + size > self.threshold {
-                self.collect_for_space(0);
-                if self.old_bytes() + size > self.threshold {
-                    self.major_collection();
-                    self.threshold = self.threshold.max(self.old_bytes() + size);
-                }
+            if self.stress {
+                return self.collect_for_space(0);
+            }
+            let waiting = self.phase == Phase::Waiting;
+            if !self.enabled || waiting && self.old_bytes() + size <= self.threshold {
+                return;
+            }
+            let budget = size.saturating_mul(MARKED_PER_OLD) as isize;
+            if !waiting {
+                self.step(budget, false);
+            }
+            if self.waits_for_rest() && self.old_bytes() + size > self.threshold {
+                self.minor_collection();
+                self.step(budget, true);
+                self.reuse_nursery(0);
+            }
+            if self.phase == Phase::Waiting {
+                self.threshold = self.threshold.max(self.old_bytes() + size);
             }
         }
     }
@@ -440,23 +502,66 @@ impl Gc {
         unsafe {
             self.minor_collection();
             self.grow_nursery();
-            if self.old_bytes() > self.threshold {
-                self.major_collection();
+            if self.stress {
+                self.step(STRESS_STEP as isize, true);
+            } else if self.enabled
+                && (self.waits_for_rest() || self.parts() == 1)
+                && (self.phase != Phase::Waiting || self.old_bytes() > self.threshold)
+            {
+                // Most comes while the program uses the nursery, not now.
+                self.step(self.part_of_work(), true);
             }
+            self.reuse_nursery(size);
+        }
+    }
+
+    /// After a minor collection: allocation starts again in the nursery.
+    unsafe fn reuse_nursery(&mut self, size: usize) {
+        // SAFETY: the mutator's own words.
+        unsafe {
             let s = state();
-            let end = self.nursery + self.nursery_size;
+            self.nursery_end = self.nursery + self.nursery_size;
             if self.stress {
                 // Go on behind the last object, so that stale pointers keep meeting
                 // poison rather than new objects.
-                if end - (*s).nursery_free < size {
+                if self.nursery_end - (*s).nursery_free < size {
                     (*s).nursery_free = self.nursery;
                 }
             } else {
                 (*s).nursery_free = self.nursery;
-                (*s).nursery_top = end;
+                self.set_top(size);
             }
             self.allocation_start = (*s).nursery_free;
         }
+    }
+
+    /// Sets up to where emitted code may allocate before the next step.
+    unsafe fn set_top(&mut self, size: usize) {
+        // SAFETY: the mutator's own words.
+        unsafe {
+            let s = state();
+            (*s).nursery_top = match self.enabled && !self.waits_for_rest() {
+                true => self
+                    .nursery_end
+                    .min((*s).nursery_free + self.part().max(size)),
+                false => self.nursery_end,
+            };
+        }
+    }
+
+    /// After how many bytes of young objects a step of a major collection comes.
+    fn part(&self) -> usize {
+        (self.nursery_size / PARTS).max(LEAST_PART)
+    }
+
+    fn parts(&self) -> usize {
+        (self.nursery_size / self.part()).max(1)
+    }
+
+    /// How much it has to do. After the last part comes a minor collection instead.
+    fn part_of_work(&self) -> isize {
+        let work = (self.survived * MARKED_PER_OLD).max(self.nursery_size * MARKED_PER_NURSERY);
+        (work / (self.parts() - 1).max(1)) as isize
     }
 
     /// Makes the nursery larger if much survived it.
@@ -466,12 +571,19 @@ impl Gc {
         }
     }
 
+    /// Sets when the next major collection comes, after one that `live` bytes survive.
+    fn set_threshold(&mut self, live: usize) {
+        self.threshold = (live / 100 * GROWTH_PERCENT).max(self.least_threshold);
+    }
+
     /// A full collection.
     unsafe fn collect(&mut self) {
         // SAFETY: as for the callees.
         unsafe {
-            self.collect_for_space(0);
+            self.minor_collection();
+            self.grow_nursery();
             self.major_collection();
+            self.reuse_nursery(0);
         }
     }
 

@@ -1,10 +1,13 @@
-//! The old generation for small objects: 64 KB blocks of equal cells with mark bits
-//! at their start. A cell whose bit is clear is free; allocation walks over runs of
-//! free cells ("bitmap bump"), so nothing is swept.
+//! The old generation for small objects: 64 KB blocks of equal cells, each with two bits at the
+//! start of the block. One says whether the last marking reached the cell: where it is clear the
+//! cell is free, and allocation walks over runs of free cells ("bitmap bump"). The other one is
+//! for the marking that is going on or comes next. When marking is over the two change roles, so
+//! that nothing is swept but the bits themselves: block by block, and before a block is used.
 
 use core::mem::size_of;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::scaled;
+use super::{POISON, scaled};
 use crate::memory::Stack;
 use crate::pages::{discard, forget, map, unmap};
 
@@ -13,15 +16,29 @@ pub(crate) const MAX_SMALL: usize = 512;
 
 const BLOCK: usize = scaled(64 << 10);
 const CHUNK: usize = scaled(4 << 20);
-const BITMAP_WORDS: usize = BLOCK / 8 / 64;
+/// No cell is smaller. There is a bit for each place of this size.
+const LEAST: usize = 16;
+const BITMAP_WORDS: usize = BLOCK / LEAST / 64;
 const CLASSES: usize = MAX_SMALL / 8 + 1;
+
+/// What it costs to sweep a block, as so many bytes of marking.
+const SWEEP_COST: isize = 4 << 10;
+/// What it costs to give a block's memory back.
+const DISCARD_COST: isize = 32 << 10;
+
+type Bitmap = [u64; BITMAP_WORDS];
 
 #[repr(C, align(16))]
 struct Block {
-    bitmap: [u64; BITMAP_WORDS],
+    bitmaps: [Bitmap; 2],
 }
 
 const FIRST_CELL: usize = size_of::<Block>();
+
+const BITMAP_BYTES: usize = size_of::<Bitmap>();
+
+/// Which of the bitmaps marking uses: the address of its first word within a block.
+static MARKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Blocks whose cells have one size.
 struct Class {
@@ -33,6 +50,8 @@ struct Class {
     /// Blocks that may have free cells and are not in use yet.
     to_fill: Stack<usize>,
     all: Stack<usize>,
+    /// Blocks that nobody has looked at since marking.
+    unswept: Stack<usize>,
 }
 
 /// All blocks.
@@ -40,8 +59,14 @@ pub(crate) struct OldSpace {
     classes: [Class; CLASSES],
     free_blocks: Stack<usize>,
     chunks: Stack<usize>,
-    /// Bytes handed out since the last collection plus what survived it.
+    /// Bytes handed out since the last marking plus what it reached.
     pub(crate) bytes: usize,
+    /// Up to which class blocks are swept.
+    swept: usize,
+    /// How many free blocks keep their memory while blocks are swept.
+    keep: usize,
+    /// Whether free cells are overwritten.
+    pub(crate) poison: bool,
 }
 
 impl OldSpace {
@@ -54,11 +79,15 @@ impl OldSpace {
                     block: 0,
                     to_fill: Stack::new(),
                     all: Stack::new(),
+                    unswept: Stack::new(),
                 }
             }; CLASSES],
             free_blocks: Stack::new(),
             chunks: Stack::new(),
             bytes: 0,
+            swept: CLASSES,
+            keep: 0,
+            poison: false,
         }
     }
 
@@ -70,6 +99,7 @@ impl OldSpace {
         for c in &mut self.classes {
             c.to_fill.release();
             c.all.release();
+            c.unswept.release();
         }
         self.free_blocks.release();
         self.chunks.release();
@@ -80,6 +110,7 @@ impl OldSpace {
     /// undefined.
     #[inline]
     pub(crate) fn allocate(&mut self, size: usize) -> usize {
+        let size = size.max(LEAST);
         let c = &mut self.classes[size / 8];
         let at = c.free;
         if at + size <= c.limit {
@@ -97,12 +128,12 @@ impl OldSpace {
             if c.block != 0 {
                 let end = c.block + BLOCK;
                 let mut at = c.limit;
-                while at + size <= end && is_marked(at) {
+                while at + size <= end && !is_free(at) {
                     at += size;
                 }
                 if at + size <= end {
                     let run = at;
-                    while at + size <= end && !is_marked(at) {
+                    while at + size <= end && is_free(at) {
                         at += size;
                     }
                     c.free = run + size;
@@ -111,14 +142,7 @@ impl OldSpace {
                     return run;
                 }
             }
-            let block = match c.to_fill.pop() {
-                Some(b) => b,
-                None => {
-                    let b = self.new_block();
-                    self.classes[size / 8].all.push(b);
-                    b
-                }
-            };
+            let block = self.next_block(size / 8);
             let c = &mut self.classes[size / 8];
             c.block = block;
             c.free = block + FIRST_CELL;
@@ -126,9 +150,26 @@ impl OldSpace {
         }
     }
 
+    /// A block for a class that may have free cells.
+    fn next_block(&mut self, class: usize) -> usize {
+        if self.classes[class].to_fill.len() == 0
+            && let Some(block) = self.classes[class].unswept.pop()
+        {
+            self.sweep_block(class, block, false);
+        }
+        let c = &mut self.classes[class];
+        if let Some(block) = c.to_fill.pop() {
+            return block;
+        }
+        let block = self.new_block();
+        self.classes[class].all.push(block);
+        block
+    }
+
     fn new_block(&mut self) -> usize {
         if let Some(b) = self.free_blocks.pop() {
-            clear_marks(b);
+            *bitmap(b, 0) = [0; BITMAP_WORDS];
+            *bitmap(b, BITMAP_BYTES) = [0; BITMAP_WORDS];
             return b;
         }
         let chunk = map(CHUNK + BLOCK);
@@ -140,89 +181,114 @@ impl OldSpace {
         first
     }
 
-    /// Before marking: forgets all marks and free runs.
-    pub(crate) fn start_marking(&mut self) {
+    /// After marking, when `live` bytes were marked: what is not marked is free from now on.
+    /// Free blocks are to keep that many bytes of memory.
+    pub(crate) fn start_sweeping(&mut self, live: usize, keep: usize) {
+        debug_assert!(self.swept == CLASSES, "the last sweep is over");
+        self.bytes = live;
+        self.keep = keep / BLOCK;
+        self.swept = 0;
+        MARKS.store(MARKS.load(Relaxed) ^ BITMAP_BYTES, Relaxed);
         for c in &mut self.classes {
-            c.all.as_slice().iter().for_each(|b| clear_marks(*b));
+            debug_assert!(c.unswept.len() == 0, "the last sweep is over");
+            core::mem::swap(&mut c.all, &mut c.unswept);
             c.to_fill.clear();
             (c.free, c.limit, c.block) = (0, 0, 0);
         }
     }
 
-    /// After marking, when `live` bytes were marked: empty blocks become free ones,
-    /// and their memory is given back beyond `keep` bytes.
-    pub(crate) fn finish_marking(&mut self, live: usize, keep: usize) {
-        self.bytes = live;
-        if cfg!(miri) {
-            self.forget_dead();
-        }
-        let free_blocks = &mut self.free_blocks;
-        for c in &mut self.classes {
-            let to_fill = &mut c.to_fill;
-            c.all.retain_map(|b| {
-                let empty = bitmap(b).iter().all(|w| *w == 0);
-                if empty {
-                    free_blocks.push(b);
-                    None
-                } else {
-                    to_fill.push(b);
-                    Some(b)
+    /// Sweeps blocks as far as the budget goes. Whether all is done.
+    pub(crate) fn sweep(&mut self, budget: &mut isize) -> bool {
+        while self.swept < CLASSES {
+            while let Some(block) = self.classes[self.swept].unswept.pop() {
+                *budget -= SWEEP_COST;
+                if self.sweep_block(self.swept, block, true) {
+                    *budget -= DISCARD_COST;
                 }
-            });
-        }
-        for b in free_blocks.as_slice().iter().skip(keep / BLOCK) {
-            // SAFETY: the block is mapped and holds nothing.
-            unsafe { discard(*b, BLOCK) };
-        }
-    }
-
-    /// Has Miri take note of what died.
-    fn forget_dead(&self) {
-        for (words, c) in self.classes.iter().enumerate().skip(1) {
-            let size = words * 8;
-            for block in c.all.as_slice() {
-                let mut cell = block + FIRST_CELL;
-                while cell + size <= block + BLOCK {
-                    if !is_marked(cell) {
-                        // SAFETY: the cell is free.
-                        unsafe { forget(cell, size) };
-                    }
-                    cell += size;
+                if *budget <= 0 {
+                    return false;
                 }
             }
+            self.swept += 1;
+        }
+        true
+    }
+
+    /// Makes a block ready for use and for the next marking; one without live cells becomes a
+    /// free one, if `may_free`. Whether its memory was given back.
+    fn sweep_block(&mut self, class: usize, block: usize, may_free: bool) -> bool {
+        let marks = MARKS.load(Relaxed);
+        if cfg!(miri) || self.poison {
+            self.forget_dead(class, block);
+        }
+        if may_free && bitmap(block, marks ^ BITMAP_BYTES).iter().all(|w| *w == 0) {
+            self.free_blocks.push(block);
+            if self.free_blocks.len() > self.keep {
+                // SAFETY: the block is mapped and holds nothing.
+                unsafe { discard(block, BLOCK) };
+                return true;
+            }
+            return false;
+        }
+        *bitmap(block, marks) = [0; BITMAP_WORDS];
+        let c = &mut self.classes[class];
+        c.all.push(block);
+        c.to_fill.push(block);
+        false
+    }
+
+    /// Overwrites what died, and has Miri take note of it.
+    fn forget_dead(&self, class: usize, block: usize) {
+        let size = class * 8;
+        let mut cell = block + FIRST_CELL;
+        while cell + size <= block + BLOCK {
+            if is_free(cell) {
+                // SAFETY: the cell is free.
+                unsafe {
+                    if self.poison {
+                        core::ptr::write_bytes(cell as *mut u8, POISON, size);
+                    }
+                    forget(cell, size);
+                }
+            }
+            cell += size;
         }
     }
 }
 
-fn bitmap<'a>(block: usize) -> &'a mut [u64; BITMAP_WORDS] {
-    // SAFETY: blocks are mapped, aligned, and start with their bitmap.
-    unsafe { &mut (*(block as *mut Block)).bitmap }
-}
-
-fn clear_marks(block: usize) {
-    *bitmap(block) = [0; BITMAP_WORDS];
+/// The bitmap that starts at such an offset in a block.
+fn bitmap<'a>(block: usize, offset: usize) -> &'a mut Bitmap {
+    // SAFETY: blocks are mapped, aligned, and start with their bitmaps.
+    unsafe { &mut *((block + offset) as *mut Bitmap) }
 }
 
 #[inline]
-fn word_and_bit<'a>(cell: usize) -> (&'a mut u64, u64) {
-    let index = (cell & (BLOCK - 1)) / 8;
+fn word_and_bit<'a>(cell: usize, offset: usize) -> (&'a mut u64, u64) {
+    let index = (cell & (BLOCK - 1)) / LEAST;
     (
-        &mut bitmap(cell & !(BLOCK - 1))[index / 64],
+        &mut bitmap(cell & !(BLOCK - 1), offset)[index / 64],
         1 << (index % 64),
     )
+}
+
+/// Whether the last marking that is over did not reach a cell.
+#[inline]
+fn is_free(cell: usize) -> bool {
+    let (word, bit) = word_and_bit(cell, MARKS.load(Relaxed) ^ BITMAP_BYTES);
+    *word & bit == 0
 }
 
 /// Whether a cell of this space is marked.
 #[inline]
 pub(crate) fn is_marked(cell: usize) -> bool {
-    let (word, bit) = word_and_bit(cell);
+    let (word, bit) = word_and_bit(cell, MARKS.load(Relaxed));
     *word & bit != 0
 }
 
 /// Marks a cell of this space; whether it was not marked before.
 #[inline]
 pub(crate) fn mark(cell: usize) -> bool {
-    let (word, bit) = word_and_bit(cell);
+    let (word, bit) = word_and_bit(cell, MARKS.load(Relaxed));
     let new = *word & bit == 0;
     *word |= bit;
     new

@@ -233,12 +233,20 @@ impl Model {
     }
 
     fn step(&mut self, choices: &mut Choices<'_>) {
-        match choices.below(32) {
+        match choices.below(36) {
             0 => {
                 unsafe { rpy_gc_collect() };
                 self.collected();
             }
             1 => unsafe { rpy_gc_collect_minor() },
+            // A part of a major collection, right after a minor one or not.
+            32..34 => unsafe { gc().step(choices.below(4000) as isize, false) },
+            34..36 => unsafe {
+                let gc = gc();
+                gc.minor_collection();
+                gc.step(choices.below(4000) as isize, true);
+                gc.reuse_nursery(0);
+            },
             2..12 => self.allocate(choices),
             12..20 => self.store(choices),
             20..24 => self.load(choices),
@@ -373,7 +381,7 @@ fn the_heap_is_as_the_model() {
             }
         }
         assert_eq!(FINALIZED.load(Ordering::Relaxed), model.finalized());
-        assert_eq!(unsafe { gc().gray.len() }, 0);
+        assert_eq!(unsafe { gc().moved.len() + gc().gray.len() }, 0);
         while !model.roots.is_empty() {
             model.roots.pop();
             pop();
