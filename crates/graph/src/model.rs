@@ -157,7 +157,8 @@ pub struct Link<D: Dialect> {
     /// On exception links: the variable that receives the exception instance.
     pub last_exc_value: Option<VarId>,
     /// Index of the last bytecode instruction on this way before it meets others, where
-    /// the flow space knows it: for messages about values that do not go together there.
+    /// the flow space knows it: for messages about values that do not go together there. On a
+    /// link to the except block, the instruction that raises.
     pub at: Option<u32>,
 }
 

@@ -53,8 +53,10 @@ pub fn eliminate_empty_blocks<D: Dialect>(graph: &mut Graph<D>) {
                     Operand::Const(_) => a.clone(),
                 };
                 let args = next.args.iter().map(passed).collect();
-                // Of the two places the one where values are given that come together.
-                let only_passes = next.args.iter().all(|a| a.as_var().is_some());
+                // Of the two places the one where values are given that come together, or where
+                // an exception is raised.
+                let only_passes = next.target != graph.exceptblock
+                    && next.args.iter().all(|a| a.as_var().is_some());
                 let at = match (link.at, next.at) {
                     (Some(at), _) if only_passes => Some(at),
                     (before, at) => at.or(before),

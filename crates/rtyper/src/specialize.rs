@@ -608,6 +608,9 @@ impl<'a> Specializer<'a> {
         let mut out = Link::new(link.target, args);
         out.last_exception = last_exception;
         out.last_exc_value = last_exc_value;
+        if link.target == self.graph.exceptblock {
+            out.at = link.at;
+        }
         Ok((ops, out))
     }
 
@@ -660,7 +663,8 @@ impl<'a> Specializer<'a> {
             }
         }
         let id = BlockId(self.blocks.len() as u32);
-        let inner = Link::new(link.target, std::mem::take(&mut link.args));
+        let mut inner = Link::new(link.target, std::mem::take(&mut link.args));
+        inner.at = link.at.take();
         self.blocks.push(Block {
             inputargs: inputs,
             operations: ops,

@@ -416,3 +416,58 @@ def entry_point(argv):
     "#]]
     .assert_eq(&all);
 }
+
+/// A prebuilt exception is raised without an operation: the place is the statement all the same.
+#[test]
+fn a_traceback_starts_where_the_exception_is_raised() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "
+from rpython.rlib.objectmodel import dont_inline
+
+class Error(Exception):
+    pass
+error = Error()
+
+@dont_inline
+def limited(n):
+    while n > 3:
+        n -= 3
+        if n == 2:
+
+            raise error
+    return n
+
+@dont_inline
+def again(n):
+    try:
+        return limited(n)
+    except KeyError:
+        return 0
+    except Error:
+        n -= 1
+
+        raise
+
+def entry_point(argv):
+    print limited(7)
+    try:
+        limited(8)
+    except Error:
+        print 'caught'
+    return again(5)
+
+def target(driver, args):
+    return entry_point, None
+";
+    std::fs::write(dir.path().join("t.py"), source).unwrap();
+    let said = |args: &[&str]| told(dir.path(), &taipan(dir.path(), args));
+    expect![[r#"
+        1
+        caught
+        RPython traceback:
+          File "/tmp/t.py", line 20, in t.again
+          File "/tmp/t.py", line 14, in t.limited
+        Fatal RPython error: Error
+        exit 1"#]]
+    .assert_eq(&said(&["run", "--lldebug", "t.py"]));
+}

@@ -295,12 +295,13 @@ impl Transformer<'_> {
         if !exits.map(|l| l.target).any(|t| t == self.g.exceptblock) {
             return;
         }
-        let at = self.position(b);
+        let near = self.position(b);
         for i in 0..self.g.block(b).exits.len() {
             let link = &self.g.block(b).exits[i];
             if link.target != self.g.exceptblock {
                 continue;
             }
+            let at = link.at.unwrap_or(near);
             let [etype, evalue] = [0, 1].map(|i| link.args[i].clone());
             let out = self.raise(etype, evalue, at);
             let link = &mut self.g.block_mut(b).exits[i];

@@ -342,6 +342,7 @@ fn inline_call(
         }
         for exit in 0..g.block(block).exits.len() {
             let link = &mut g.block_mut(block).exits[exit];
+            link.at = link.at.and(Some(call.at));
             if link.target == ret {
                 link.target = tail;
             } else if link.target == exc {
