@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
-use taipan_language::{Collector, Machine};
+use taipan_language::{Collector, Machine, PassSet};
 
 use crate::{ArtifactStore, Files, QueryClock, System};
 
@@ -116,6 +116,10 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub machine: Machine,
+    /// The passes over graphs that run.
+    #[returns(copy)]
+    #[default]
+    pub passes: PassSet,
     /// What `target()` is given as `args`.
     #[returns(ref)]
     #[default]

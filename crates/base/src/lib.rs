@@ -33,5 +33,5 @@ pub use tools::{c_compiler, on_path, runner};
 pub use similar::{did_you_mean, similar};
 pub use span::*;
 pub use taipan_codes::ErrorCode;
-pub use timed::{QueryClock, Step, Timed, step, timed};
+pub use timed::{PassCounts, QueryClock, Step, Timed, step, timed};
 pub use watch::*;

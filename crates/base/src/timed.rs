@@ -1,5 +1,10 @@
 //! How long queries take, when somebody wants to know.
 
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use taipan_language::Pass;
+
 use crate::Db;
 
 /// What notes when queries begin and end.
@@ -13,6 +18,47 @@ pub trait QueryClock {
 
     /// A query that does many things of a kind did one more.
     fn step(&self, kind: Step);
+
+    /// Whether somebody wants to know what passes did to graphs.
+    fn counts_passes(&self) -> bool {
+        false
+    }
+
+    /// What passes did to a function.
+    fn passes(&self, counts: &[(Pass, PassCounts)]) {
+        let _ = counts;
+    }
+}
+
+/// What a pass did to graphs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PassCounts {
+    /// Graphs that it ran over: that of a function by itself, and the one with its callees.
+    pub graphs: usize,
+    /// Those that it changed.
+    pub changed: usize,
+    /// Operations before it ran.
+    pub operations: usize,
+    /// How many more there were behind it.
+    pub more_operations: isize,
+    /// Blocks before it ran.
+    pub blocks: usize,
+    /// How many more there were behind it.
+    pub more_blocks: isize,
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl AddAssign for PassCounts {
+    fn add_assign(&mut self, other: PassCounts) {
+        self.graphs += other.graphs;
+        self.changed += other.changed;
+        self.operations += other.operations;
+        self.more_operations += other.more_operations;
+        self.blocks += other.blocks;
+        self.more_blocks += other.more_blocks;
+        self.time += other.time;
+    }
 }
 
 /// What a query does many of.

@@ -13,7 +13,7 @@ use taipan_base::{
     ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System, WarmState,
     sync,
 };
-use taipan_language::{Collector, Machine};
+use taipan_language::{Collector, Machine, PassSet};
 
 use crate::extent::Extent;
 use crate::log::{QueryEvent, QueryLog};
@@ -37,6 +37,8 @@ pub struct LoadOptions {
     pub collector: Collector,
     /// What programs are compiled for.
     pub machine: Machine,
+    /// The passes over graphs that run.
+    pub passes: PassSet,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
 }
@@ -50,6 +52,7 @@ impl Default for LoadOptions {
             extension: false,
             collector: Collector::default(),
             machine: Machine::HOST,
+            passes: PassSet::default(),
             target_options: Vec::new(),
         }
     }
@@ -286,6 +289,7 @@ impl Database {
                     .extension(options.extension)
                     .collector(options.collector)
                     .machine(options.machine)
+                    .passes(options.passes)
                     .target_options(options.target_options.clone())
                     .new(self)
             })

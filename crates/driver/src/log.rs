@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use salsa::{DatabaseKeyIndex, EventKind};
-use taipan_base::{QueryClock, Step};
+use taipan_base::{PassCounts, QueryClock, Step};
+use taipan_language::Pass;
 
 use crate::observer::{Observed, Steps};
 use crate::spans::{RawSpan, Spans};
@@ -49,6 +50,8 @@ pub struct QueryCounts {
 struct Counters {
     /// Names and keys are kept.
     on: AtomicBool,
+    /// What passes do is counted.
+    passes: AtomicBool,
     executed: AtomicUsize,
     reused: AtomicUsize,
 }
@@ -60,6 +63,7 @@ pub struct QueryLog {
     counters: Arc<Counters>,
     entries: Arc<Mutex<Vec<(DatabaseKeyIndex, QueryEvent)>>>,
     notes: Arc<Mutex<Vec<Note>>>,
+    passes: Arc<Mutex<BTreeMap<Pass, PassCounts>>>,
     spans: Spans,
     waves: Waves,
     observed: Observed,
@@ -77,6 +81,17 @@ impl QueryClock for QueryLog {
     fn step(&self, kind: Step) {
         self.observed.step_of(kind);
     }
+
+    fn counts_passes(&self) -> bool {
+        self.counters.passes.load(Ordering::Relaxed)
+    }
+
+    fn passes(&self, counts: &[(Pass, PassCounts)]) {
+        let mut all = self.passes.lock().unwrap_or_else(|e| e.into_inner());
+        for (pass, counts) in counts {
+            *all.entry(*pass).or_default() += *counts;
+        }
+    }
 }
 
 impl QueryLog {
@@ -92,7 +107,25 @@ impl QueryLog {
         self.counters.reused.store(0, Ordering::Relaxed);
         self.take_entries();
         self.notes.lock().unwrap_or_else(|e| e.into_inner()).clear();
+        self.counters.passes.store(false, Ordering::Relaxed);
+        self.forget_pass_counts();
         self.observed.begin_anew();
+    }
+
+    /// Turns on the counting of what passes do to graphs.
+    pub fn count_passes_from_now(&self) {
+        self.counters.passes.store(true, Ordering::Relaxed);
+    }
+
+    /// What was counted of passes.
+    pub fn pass_counts(&self) -> BTreeMap<Pass, PassCounts> {
+        (self.passes.lock().unwrap_or_else(|e| e.into_inner())).clone()
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn forget_pass_counts(&self) {
+        let mut counts = self.passes.lock().unwrap_or_else(|e| e.into_inner());
+        counts.clear();
     }
 
     /// Turns on the measuring of what queries take.

@@ -207,6 +207,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     );
     h.text(program.collector(db).name());
     h.number(program.machine(db) as u64);
+    h.number(program.passes(db).bits());
     h.number(program.target_options(db).len() as u64);
     for option in program.target_options(db) {
         h.text(option);

@@ -1,6 +1,10 @@
 //! How long each phase took, and how many queries it ran.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+use taipan_base::PassCounts;
+use taipan_language::Pass;
 
 use crate::log::{QueryCounts, QueryLog};
 
@@ -21,6 +25,7 @@ struct Phase {
 impl Timings {
     /// Timings that also count the queries of a database.
     pub fn counting(log: &QueryLog) -> Timings {
+        log.forget_pass_counts();
         Timings {
             phases: Vec::new(),
             log: Some(log.clone()),
@@ -62,7 +67,8 @@ impl Timings {
     }
 
     /// The table that `--timings` prints: milliseconds of wall-clock time, queries
-    /// executed, queries whose old results were found to be right.
+    /// executed, queries whose old results were found to be right. Below it what passes did to graphs
+    /// since the database was asked to count that ([`QueryLog::count_passes_from_now`]).
     pub fn table(&self) -> String {
         let mut total = Phase {
             name: "total",
@@ -87,6 +93,35 @@ impl Timings {
                 phase.queries.reused,
             ));
         }
+        if let Some(log) = &self.log {
+            out.push_str(&pass_table(&log.pass_counts()));
+        }
         out
     }
+}
+
+/// The table of what passes did: graphs that each ran over, those that it changed, what it began
+/// with, what it added, and how long it took. Empty if none ran.
+fn pass_table(counts: &BTreeMap<Pass, PassCounts>) -> String {
+    let mut out = String::new();
+    for (pass, c) in counts {
+        if out.is_empty() {
+            out = format!(
+                "{:<18} {:>8} {:>8} {:>10} {:>9} {:>8} {:>8} {:>13}\n",
+                "pass", "graphs", "changed", "operations", "more", "blocks", "more", "time"
+            );
+        }
+        out.push_str(&format!(
+            "{:<18} {:>8} {:>8} {:>10} {:>+9} {:>8} {:>+8} {:>10.3} ms\n",
+            pass.name(),
+            c.graphs,
+            c.changed,
+            c.operations,
+            c.more_operations,
+            c.blocks,
+            c.more_blocks,
+            c.time.as_secs_f64() * 1e3,
+        ));
+    }
+    out
 }

@@ -13,6 +13,7 @@
 //! | [`Codec`] | import time, annotator, RTyper, sources (PEP 263) |
 //! | [`HlOp`] | import time, flow space, annotator, RTyper |
 //! | [`ListMethod`], [`DictMethod`], [`TextMethod`], [`BuilderMethod`] | annotator, RTyper, editor |
+//! | [`Pass`] | crate `transform` |
 //!
 //! # What a call of a function means
 //!
@@ -41,6 +42,7 @@ mod helpers;
 mod machine;
 mod methods;
 mod operations;
+mod passes;
 mod python;
 mod shipped;
 
@@ -52,5 +54,6 @@ pub use helpers::{Default, HelperFunction, Kind};
 pub use machine::Machine;
 pub use methods::{BuilderMethod, DictMethod, ListMethod, TextMethod};
 pub use operations::HlOp;
+pub use passes::{Pass, PassSet, PassStage, PassSwitches};
 pub use python::{FlowFunction, is_python_name, is_rpython_function, python_names, rpython_names};
 pub use shipped::ShippedFunction;

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use taipan_driver::{Failure, Machine, missing_library};
-use taipan_language::Collector;
+use taipan_language::{Collector, PassSet, PassSwitches};
 
 use crate::output::tell;
 
@@ -233,6 +233,8 @@ pub(crate) struct CodeOptions {
     pub(crate) jit: bool,
     #[command(flatten)]
     pub(crate) checks: Checks,
+    #[command(flatten)]
+    pub(crate) passes: PassOptions,
 }
 
 /// What manages the memory of compiled programs.
@@ -302,6 +304,31 @@ fn machine(triple: &str) -> Result<Machine, String> {
     })
 }
 
+/// Which passes over graphs run.
+#[derive(Clone, Args)]
+pub(crate) struct PassOptions {
+    /// Switch passes over graphs on and off, as in `-inlining,+asserts`. `all` stands for all of them; later switches
+    /// count. By default the optimisation level decides.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, default_value = "",
+          hide_default_value = true, value_parser = switches)]
+    pub(crate) passes: PassSwitches,
+}
+
+fn switches(text: &str) -> Result<PassSwitches, String> {
+    match text {
+        "" => Ok(PassSwitches::default()),
+        _ => text.parse(),
+    }
+}
+
+impl PassOptions {
+    /// The passes that run at a level, without which it is 1.
+    pub(crate) fn at(&self, level: Option<u8>) -> PassSet {
+        let level = level.map_or_else(PassSet::default, PassSet::of_level);
+        self.passes.apply(level)
+    }
+}
+
 /// Whether code is checked while it runs.
 #[derive(Clone, Args)]
 pub(crate) struct Checks {
@@ -313,6 +340,11 @@ pub(crate) struct Checks {
 }
 
 impl CodeOptions {
+    /// The passes over graphs that run.
+    pub(crate) fn passes(&self) -> PassSet {
+        self.passes.at(self.optimize)
+    }
+
     /// Whether code has checks.
     pub(crate) fn checked(&self) -> bool {
         self.checks.lldebug.unwrap_or(self.optimize == Some(0))
@@ -510,6 +542,8 @@ pub(crate) struct CallArgs {
     pub(crate) collector: CollectorOption,
     #[command(flatten)]
     pub(crate) checks: Checks,
+    #[command(flatten)]
+    pub(crate) passes: PassOptions,
     /// Print one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -635,6 +669,8 @@ pub(crate) struct EmitArgs {
     pub(crate) lines: bool,
     #[command(flatten)]
     pub(crate) for_machine: ForMachine,
+    #[command(flatten)]
+    pub(crate) passes: PassOptions,
 }
 
 #[derive(Args)]
@@ -660,6 +696,8 @@ pub(crate) struct ExploreArgs {
     /// An option for the program's `target()`, as the original takes them after TARGET.py.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) target_option: Vec<String>,
+    #[command(flatten)]
+    pub(crate) passes: PassOptions,
     /// The port on this machine; any free one by default.
     #[arg(
         long,

@@ -39,6 +39,7 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         return context.fail(&f);
     }
     context.load.collector = args.collector.gc;
+    context.load.passes = args.passes.at(None);
     context.db.generate_jit(args.jit);
     if !args.json {
         progress::begin(context.db.log());

@@ -24,6 +24,7 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
     if args.format != EmitFormat::Json {
         progress::begin(context.db.log());
     }
+    context.load.passes = args.passes.at(None);
     let code = print(args, stage(args.stage), context);
     context.finish(&args.common, code)
 }

@@ -10,10 +10,11 @@ use crate::args::ExploreArgs;
 use crate::output::{Context, Onlooker, put, tell};
 
 pub(crate) fn explore(args: &ExploreArgs) -> i32 {
-    let context = match Context::new(&args.common(), Some(&args.target)) {
+    let mut context = match Context::new(&args.common(), Some(&args.target)) {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.load.passes = args.passes.at(None);
     context.db.observe(Arc::new(Onlooker));
     // Before anything is served: a wrong name is no program.
     if let Err(f) = taipan_driver::load(&context.db, &args.target, &context.load) {

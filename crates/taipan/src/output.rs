@@ -67,6 +67,9 @@ impl Context {
         if common.log_queries.is_some() {
             db.log().record_from_now();
         }
+        if common.timings {
+            db.log().count_passes_from_now();
+        }
         if let Some(n) = common.threads.or(config.threads) {
             // Fails only if a pool exists already, which then serves as well.
             let _ = taipan_driver::set_threads(n);

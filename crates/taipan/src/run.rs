@@ -65,6 +65,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     context.load.checked = args.code.checked();
     context.load.collector = args.code.collector.gc;
     context.load.machine = machine;
+    context.load.passes = args.code.passes();
     context.db.generate_jit(args.code.jit);
     let request = RunRequest {
         target: args.target.clone(),
@@ -105,6 +106,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     context.load.checked = args.code.checked();
     context.load.collector = args.code.collector.gc;
     context.load.machine = machine;
+    context.load.passes = args.code.passes();
     context.db.generate_jit(args.code.jit);
     context.load.extension = args.extension;
     let level = args.code.optimize.unwrap_or(1).to_string();

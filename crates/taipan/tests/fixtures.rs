@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
+use taipan_language::Pass;
+
 use support::programs::{PROGRAMS, outcome, programs};
 
 /// The cache of all runs here.
@@ -51,9 +53,10 @@ static NATIVE: LazyLock<Vec<Output>> = LazyLock::new(|| {
         .collect()
 });
 
-fn check(engine: &str, run: impl Fn(&str, &[&str]) -> Output) {
+fn check(engine: &str, chosen: impl Fn(&str) -> bool, run: impl Fn(&str, &[&str]) -> Output) {
     let mut wrong = Vec::new();
-    for ((target, args), expected) in PROGRAMS.iter().zip(NATIVE.iter()) {
+    let programs = PROGRAMS.iter().zip(NATIVE.iter());
+    for ((target, args), expected) in programs.filter(|((target, _), _)| chosen(target)) {
         let found = run(target, args);
         if outcome(expected) != outcome(&found) {
             wrong.push(format!(
@@ -94,36 +97,44 @@ fn programs_end_as_they_should() {
 
 #[test]
 fn llinterp_agrees() {
-    check("llinterp", |target, args| {
-        let all: Vec<&str> = ["run", "--engine", "llinterp", target]
-            .iter()
-            .chain(args)
-            .copied()
-            .collect();
-        taipan(&all)
-    });
+    check(
+        "llinterp",
+        |_| true,
+        |target, args| {
+            let all: Vec<&str> = ["run", "--engine", "llinterp", target]
+                .iter()
+                .chain(args)
+                .copied()
+                .collect();
+            taipan(&all)
+        },
+    );
 }
 
 #[test]
 fn python_agrees() {
     let folder = tempfile::tempdir().unwrap();
-    check("python", |target, args| {
-        let out = folder.path().join(target.replace('/', "_"));
-        if !out.exists() {
-            let out = out.to_str().unwrap();
-            let built = taipan(&["build", "--backend", "python", target, "-o", out]);
-            assert!(
-                built.status.success(),
-                "{target}: {}",
-                String::from_utf8_lossy(&built.stderr)
-            );
-        }
-        Command::new(&out)
-            .current_dir(programs())
-            .args(args)
-            .output()
-            .expect("python3 is there")
-    });
+    check(
+        "python",
+        |_| true,
+        |target, args| {
+            let out = folder.path().join(target.replace('/', "_"));
+            if !out.exists() {
+                let out = out.to_str().unwrap();
+                let built = taipan(&["build", "--backend", "python", target, "-o", out]);
+                assert!(
+                    built.status.success(),
+                    "{target}: {}",
+                    String::from_utf8_lossy(&built.stderr)
+                );
+            }
+            Command::new(&out)
+                .current_dir(programs())
+                .args(args)
+                .output()
+                .expect("python3 is there")
+        },
+    );
 }
 
 #[test]
@@ -139,21 +150,62 @@ fn executables_by_way_of_c_agree() {
 /// Builds every program with these options, and compares what the executables do.
 fn executables(options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
-    check("built", |target, args| {
-        let out = folder.path().join(target.replace('/', "_"));
-        if !out.exists() {
-            let all = ["build", target, "-o", out.to_str().unwrap()];
-            let built = taipan(&[&all, options].concat());
-            assert!(
-                built.status.success(),
-                "{target}: {}",
-                String::from_utf8_lossy(&built.stderr)
-            );
-        }
-        Command::new(&out)
-            .current_dir(programs())
-            .args(args)
+    check(
+        "built",
+        |_| true,
+        |target, args| {
+            let out = folder.path().join(target.replace('/', "_"));
+            if !out.exists() {
+                let all = ["build", target, "-o", out.to_str().unwrap()];
+                let built = taipan(&[&all, options].concat());
+                assert!(
+                    built.status.success(),
+                    "{target}: {}",
+                    String::from_utf8_lossy(&built.stderr)
+                );
+            }
+            Command::new(&out)
+                .current_dir(programs())
+                .args(args)
+                .output()
+                .unwrap()
+        },
+    );
+}
+
+/// Programs that together make every pass do something.
+const WITH_SWITCHES: &[&str] = &[
+    "richards.py",
+    "deltablue.py",
+    "spectralnorm.py",
+    "wordcount.py",
+    "raising.py",
+    "erased.py",
+    "bignums.py",
+    "quill/targetquill.py",
+];
+
+#[test]
+fn programs_do_the_same_with_each_pass_switched_off() {
+    for pass in Pass::ALL {
+        with_passes(&format!("--passes=-{pass}"), |target| {
+            WITH_SWITCHES.contains(&target)
+        });
+    }
+}
+
+#[test]
+fn programs_do_the_same_without_passes_and_with_all() {
+    with_passes("--passes=-all", |_| true);
+    with_passes("--passes=+all", |target| WITH_SWITCHES.contains(&target));
+    executables(&["--backend", "c", "--passes=-all"]);
+}
+
+/// Runs programs as machine code in memory with these passes.
+fn with_passes(option: &str, chosen: impl Fn(&str) -> bool) {
+    check(option, &chosen, |target, args| {
+        command(&[&["run", option, target], args].concat())
             .output()
-            .unwrap()
+            .expect("taipan runs")
     });
 }

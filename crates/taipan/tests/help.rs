@@ -145,13 +145,13 @@ const USES: &[&str] = &[
     "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --jit -o made interpreter.py",
     "build --cache-dir cache --lldebug --quiet --gc none main.py",
-    "build --backend c -O3 --keep-source c-files --lto main.py",
+    "build --backend c -O3 --passes=-asserts --keep-source c-files --lto main.py",
     "build --extension typed.py",
-    "run --backend c -O1 main.py",
+    "run --backend c -O1 --passes=-all,+inlining main.py",
     "build --backend python -o made.py main.py",
     "run --backend python main.py",
     "run --lldebug --quiet --gc ref main.py",
-    "call --lldebug --engine native --gc ref main.py:double 3",
+    "call --lldebug --engine native --gc ref --passes=-inlining main.py:double 3",
     "test --lldebug=false --gc ref test_main.py",
     "run --target x86_64-linux-gnu main.py",
     "build --target x86_64-linux-gnu main.py",
@@ -167,11 +167,11 @@ const USES: &[&str] = &[
     "call --batch batch --seconds 50",
     "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --format dot main.py:double",
-    "emit rtyped --format svg --lines main.py:double",
+    "emit optimized --passes=-inlining --format svg --lines main.py:double",
     "emit annotations --cache-dir cache --inputs SomeInteger main.py:double",
     "explore --timings --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full --port 0 --open --poll \
      main.py",
-    "explore --timings --cache-dir cache main.py",
+    "explore --timings --cache-dir cache --passes=-inlining main.py",
     "timeshift --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --static 0 --policy lazy --inline 10 --optimize --engine native --json main.py:double 3",
     "timeshift --cache-dir cache --portal double --static 0 main.py:twice 3",
@@ -197,9 +197,9 @@ const USES: &[&str] = &[
      interpreter.py",
     "watch build --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --target-option=--full --jit -o made interpreter.py",
-    "watch build --cache-dir cache --lldebug --gc ref main.py",
+    "watch build --cache-dir cache --passes=-inlining --lldebug --gc ref main.py",
     "watch build --backend c -O2 --keep-source c-files --lto main.py",
-    "watch run --backend cranelift -O1 main.py",
+    "watch run --backend cranelift --passes=-inlining -O1 main.py",
     "watch run --lldebug --gc none main.py",
     "watch test --lldebug=false --gc ref test_main.py",
     "watch run --target x86_64-linux-gnu main.py",

@@ -38,7 +38,14 @@ pub(crate) fn insert_barriers(g: &mut LLGraph, s: &dyn Summaries) {
     let entries = entry_map(g);
     for b in order {
         let mut clean = clean_at_entry(g, b, &entries[b.index()], &at_exit);
-        insert_in(g, b, &mut clean, s);
+        insert_in(g, b, Some(&mut clean), s);
+    }
+}
+
+/// Inserts a barrier before every store that may need one.
+pub(crate) fn insert_all_barriers(g: &mut LLGraph, s: &dyn Summaries) {
+    for b in g.reachable() {
+        insert_in(g, b, None, s);
     }
 }
 
@@ -46,16 +53,17 @@ pub(crate) fn insert_barriers(g: &mut LLGraph, s: &dyn Summaries) {
 pub(crate) fn insert_barriers_in_block(g: &mut LLGraph, b: BlockId, s: &dyn Summaries) {
     let mut operations = g.block(b).operations.iter();
     if operations.any(|op| stored_into(g, op).is_some()) {
-        insert_in(g, b, &mut Clean::default(), s);
+        insert_in(g, b, Some(&mut Clean::default()), s);
     }
 }
 
-fn insert_in(g: &mut LLGraph, b: BlockId, clean: &mut Clean, s: &dyn Summaries) {
+/// Inserts barriers except where objects are known to need none, if that is looked at.
+fn insert_in(g: &mut LLGraph, b: BlockId, mut clean: Option<&mut Clean>, s: &dyn Summaries) {
     let operations = std::mem::take(&mut g.block_mut(b).operations);
     let mut new = Vec::with_capacity(operations.len());
     for op in operations {
         if let Some(object) = stored_into(g, &op)
-            && !clean.knows(g, &op)
+            && !clean.as_ref().is_some_and(|clean| clean.knows(g, &op))
         {
             let result = g.new_var("", *VOID);
             let index = stored_item(g, &op);
@@ -65,7 +73,9 @@ fn insert_in(g: &mut LLGraph, b: BlockId, clean: &mut Clean, s: &dyn Summaries) 
             };
             new.push(barrier.operation(result, op.at));
         }
-        clean.pass(g, &op, s);
+        if let Some(clean) = &mut clean {
+            clean.pass(g, &op, s);
+        }
         new.push(op);
     }
     g.block_mut(b).operations = new;

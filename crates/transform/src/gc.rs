@@ -32,15 +32,16 @@ use taipan_graph::{
     BlockId, Dominators, ExitSwitch, LinkId, Loop, Operation, VarId, entry_map, find_loops,
     find_loops_of, transform_dead_op_vars, transform_dead_op_vars_with,
 };
-use taipan_language::Collector;
+use taipan_language::{Collector, Pass};
 use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, PlainOp, VOID, View};
 
 use crate::Summaries;
-use crate::barriers::insert_barriers;
+use crate::barriers::{insert_all_barriers, insert_barriers};
 use crate::calls::{calls_a_graph, can_collect};
 use crate::check::check;
 use crate::frame::insert_frame;
 use crate::nursery::split_mallocs;
+use crate::passes::Passes;
 use crate::refcount::count_references;
 use crate::rematerialize::repeat_casts;
 use crate::ssa::constant;
@@ -50,10 +51,10 @@ use crate::zeroing::mark_filled;
 const LARGE: usize = 100;
 
 /// Inserts what the collector needs.
-pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
+pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries, passes: &mut Passes<'_>) -> LLGraph {
     let mut g = graph.clone();
     match s.program().collector() {
-        Collector::Generational => moving(&mut g, s),
+        Collector::Generational => moving(&mut g, s, passes),
         // Reachable objects are found without the program's help, or never looked for.
         Collector::Boehm | Collector::None => transform_dead_op_vars(&mut g),
         Collector::Ref => count_references(&mut g, s),
@@ -64,11 +65,14 @@ pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
 }
 
 /// Inserts what a collector needs that moves objects.
-fn moving(g: &mut LLGraph, s: &dyn Summaries) {
-    repeat_casts(g, s);
-    mark_filled(g, s);
-    insert_barriers(g, s);
-    split_mallocs(g, s.program());
+fn moving(g: &mut LLGraph, s: &dyn Summaries, passes: &mut Passes<'_>) {
+    passes.run(Pass::Rematerialisation, g, |g| repeat_casts(g, s));
+    passes.run(Pass::Zeroing, g, |g| mark_filled(g, s));
+    match passes.contains(Pass::Barriers) {
+        true => passes.run(Pass::Barriers, g, |g| insert_barriers(g, s)),
+        false => insert_all_barriers(g, s),
+    }
+    passes.run(Pass::Nursery, g, |g| split_mallocs(g, s.program()));
     transform_dead_op_vars(g);
     let roots = Roots::new(g, s);
     roots.insert(g);

@@ -38,6 +38,7 @@ mod malloc;
 mod memory;
 mod nursery;
 mod optimize;
+mod passes;
 mod peel;
 mod quick;
 mod refcount;
@@ -55,8 +56,7 @@ pub use barriers::SHARED_CARD;
 pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::gc_transform;
-pub use optimize::{
-    optimize, optimize_hinted, optimize_observed, optimize_residual, simplify_graph,
-};
+pub use optimize::{optimize, optimize_hinted, optimize_residual, simplify_graph};
+pub use passes::{PassObserver, Passes};
 pub use quick::gc_transform_quickly;
 pub use summary::{Effects, Inlining, Summaries, Summary, effects, summary};

@@ -1,6 +1,7 @@
 //! The order of the optimisations (RPython: `backendopt/all.py`).
 
 use taipan_graph::{cleanup, find_loops, join_blocks_ssa, ssa_to_ssi, transform_dead_op_vars};
+use taipan_language::Pass;
 use taipan_lltype::{
     FuncSym, LLConst, LLGraph, LLOp, LLOperand, NamedOperands, PlainOp, Program, View,
 };
@@ -14,66 +15,61 @@ use crate::fold::{fold_operations, thread_links};
 use crate::inline::{inline_below, inline_calls};
 use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
+use crate::passes::Passes;
 use crate::peel::peel_loops;
 use crate::switch::merge_if_blocks;
 use crate::variables::keep_in_variables;
 
 /// Simplifies a graph as far as that needs no other function.
-pub fn simplify_graph(graph: &LLGraph, program: &dyn Program) -> LLGraph {
+pub fn simplify_graph(graph: &LLGraph, program: &dyn Program, passes: &mut Passes<'_>) -> LLGraph {
     check("rtyping", graph);
     let mut g = graph.clone();
     remove_hints(&mut g);
-    expand_divisions(&mut g);
-    tidy(&mut g, program);
+    passes.run(Pass::Divisions, &mut g, expand_divisions);
+    fold(&mut g, program, passes);
     g.compact();
     check("simplification", &g);
     g
 }
 
 /// Optimises a function. `graph` is its simplified graph.
-pub fn optimize(f: &FuncSym, graph: &LLGraph, s: &dyn Summaries) -> LLGraph {
-    optimize_observed(f, graph, s, &mut |pass, g| check(pass, g))
-}
-
-/// The same; `see` is shown the graph behind each pass. What is left over of a pass until
-/// the next one tidies up is still in it.
-pub fn optimize_observed(
+pub fn optimize(
     f: &FuncSym,
     graph: &LLGraph,
     s: &dyn Summaries,
-    see: &mut dyn FnMut(&'static str, &LLGraph),
+    passes: &mut Passes<'_>,
 ) -> LLGraph {
     let mut g = graph.clone();
     let program = s.program();
-    inline_calls(f, &mut g, s);
-    see("inlining", &g);
-    if s.remove_asserts() {
-        remove_asserts(&mut g, program);
-        see("asserts removed", &g);
+    passes.run(Pass::Inlining, &mut g, |g| inline_calls(f, g, s));
+    passes.run(Pass::Asserts, &mut g, |g| remove_asserts(g, program));
+    fold(&mut g, program, passes);
+    passes.run(Pass::CommonOperations, &mut g, |g| merge_common(g, program));
+    fold(&mut g, program, passes);
+    if passes.run(Pass::Allocations, &mut g, remove_mallocs) {
+        fold(&mut g, program, passes);
+        passes.run(Pass::CommonOperations, &mut g, |g| merge_common(g, program));
+        fold(&mut g, program, passes);
     }
-    tidy(&mut g, program);
-    see("folding", &g);
-    merge_common(&mut g, program);
-    see("common operations merged", &g);
-    tidy(&mut g, program);
-    if remove_mallocs(&mut g) {
-        see("allocations removed", &g);
-        tidy(&mut g, program);
-        merge_common(&mut g, program);
-        tidy(&mut g, program);
-    }
-    merge_if_blocks(&mut g);
-    cleanup(&mut g);
-    see("switches", &g);
-    rotate_loops(&mut g);
-    see("loops rotated", &g);
-    hoist_invariants(&mut g, program);
-    see("invariants hoisted", &g);
-    merge_common(&mut g, program);
-    tidy(&mut g, program);
+    passes.run(Pass::Switches, &mut g, |g| {
+        merge_if_blocks(g);
+        cleanup(g);
+    });
+    passes.run(Pass::LoopRotation, &mut g, rotate_loops);
+    passes.run(Pass::Invariants, &mut g, |g| hoist_invariants(g, program));
+    passes.run(Pass::CommonOperations, &mut g, |g| merge_common(g, program));
+    fold(&mut g, program, passes);
     g.compact();
-    see("folding again", &g);
+    check("optimisation", &g);
     g
+}
+
+/// Folds and tidies up; without folding, only tidies up behind the pass before it.
+fn fold(g: &mut LLGraph, program: &dyn Program, passes: &mut Passes<'_>) {
+    match passes.contains(Pass::Folding) {
+        true => passes.run(Pass::Folding, g, |g| tidy(g, program)),
+        false => cleanup(g),
+    }
 }
 
 /// Optimises a function that the JIT generator is going to read, so that its hints stay:

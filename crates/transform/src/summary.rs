@@ -24,11 +24,6 @@ pub trait Summaries {
 
     /// What calling a function may do: see [`effects`].
     fn effects(&self, f: &FuncSym) -> Effects;
-
-    /// Whether assertions are removed (RPython: `remove_asserts`).
-    fn remove_asserts(&self) -> bool {
-        false
-    }
 }
 
 /// What a graph does by itself, and whom it calls.

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, LLGraph, LLValue, Program, TableProgram};
 use taipan_transform::{
-    Effects, Summaries, Summary, effects, exception_transform, gc_transform, summary,
+    Effects, Passes, Summaries, Summary, effects, exception_transform, gc_transform, summary,
 };
 
 use crate::{LoadedImage, OptLevel, call_function, call_roots, compile_all};
@@ -71,7 +71,10 @@ fn transformed(program: &TableProgram) -> TableProgram {
     let graphs: BTreeMap<_, _> = (program.functions.iter())
         .map(|f| {
             let g = exception_transform(&program.graphs[f.name()], stage.effects(f), &stage);
-            (f.name().to_string(), Arc::new(gc_transform(&g, &stage)))
+            (
+                f.name().to_string(),
+                Arc::new(gc_transform(&g, &stage, &mut Passes::default())),
+            )
         })
         .collect();
     TableProgram {

@@ -10,6 +10,7 @@ use taipan_interp::ObjData;
 use taipan_jit::NameColor;
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_picture::{NoPicture, Picture};
+use taipan_transform::{PassObserver, Passes};
 
 use crate::emit::Stage;
 use crate::fault::{Failure, guarded};
@@ -116,13 +117,12 @@ pub fn passes(
         let sym = sym(program, spec)?;
         let key = LLFunction::new(program.db, program.roots, sym.clone());
         let simplified = stages::simplified(program.db, key).ok_or_else(no_graph)?;
-        let mut seen: Vec<(&'static str, LLGraph)> = vec![("simplified", (*simplified).clone())];
+        let mut steps = Steps(vec![("simplified", (*simplified).clone())]);
         let summaries = QuerySummaries::new(program.db, program.roots);
-        taipan_transform::optimize_observed(&sym, &simplified, &summaries, &mut |name, graph| {
-            let mut graph = graph.clone();
-            graph.compact();
-            seen.push((name, graph));
-        });
+        let on = program.program().passes(program.db);
+        let mut passes = Passes::observed(on, &mut steps);
+        taipan_transform::optimize(&sym, &simplified, &summaries, &mut passes);
+        let Steps(seen) = steps;
         let mut last: Option<&LLGraph> = None;
         let list = (seen.iter())
             .map(|(name, graph)| Pass {
@@ -142,6 +142,19 @@ pub fn passes(
         };
         Ok((list, view))
     })?
+}
+
+/// A function behind each pass.
+struct Steps(Vec<(&'static str, LLGraph)>);
+
+impl PassObserver for Steps {
+    fn begin(&mut self, _: taipan_language::Pass, _: &LLGraph) {}
+
+    fn end(&mut self, pass: taipan_language::Pass, graph: &LLGraph) {
+        let mut graph = graph.clone();
+        graph.compact();
+        self.0.push((pass.name(), graph));
+    }
 }
 
 fn no_graph() -> Failure {

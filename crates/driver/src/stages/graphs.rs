@@ -9,12 +9,14 @@ use taipan_base::{Db, noted};
 use taipan_codegen::{Reference, graph_references};
 use taipan_graph::Const;
 use taipan_interp::{ObjData, Object, object};
+use taipan_language::PassStage;
 use taipan_lltype::{FuncKind, FuncSym, LLGraph, StaticSym};
-use taipan_transform::{Inlining, Summaries, Summary};
+use taipan_transform::{Inlining, Summaries, Summary, gc_transform, optimize, simplify_graph};
 
 use crate::Key;
 use crate::function::LLFunction;
 use crate::stages::drivers::entered;
+use crate::stages::pass_counts::with_passes;
 use crate::stages::stage_cache::{
     Question, Recorder, Search, content_key, keep, keep_graph, kept_graph, search, start,
 };
@@ -63,6 +65,9 @@ trait Stage {
     /// Kind of the cache entries, and what logs call the stage.
     const NAME: &'static str;
 
+    /// Passes up to that step make a difference to the graphs.
+    const PASSES: PassStage;
+
     /// Whether graphs themselves are kept: making a simplified one is little more than reading it.
     const KEEPS_GRAPHS: bool;
 
@@ -83,7 +88,8 @@ trait Stage {
         let _timed = taipan_base::timed(db);
         let roots = f.roots(db);
         let input = Self::input(db, f);
-        let start = input.and_then(|input| start(db, roots, Self::NAME, f.sym(db), input));
+        let start =
+            input.and_then(|input| start(db, roots, Self::NAME, Self::PASSES, f.sym(db), input));
         search(db, roots, Self::NAME, start)
     }
 
@@ -207,6 +213,7 @@ struct Simplified;
 
 impl Stage for Simplified {
     const NAME: &'static str = "simplified";
+    const PASSES: PassStage = PassStage::Simplify;
     const KEEPS_GRAPHS: bool = false;
 
     fn input(db: &dyn Db, f: LLFunction) -> Option<Key> {
@@ -223,7 +230,7 @@ impl Stage for Simplified {
 
     fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph> {
         let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
-        Some(taipan_transform::simplify_graph(&graph, recorder))
+        Some(with_passes(db, f, |p| simplify_graph(&graph, recorder, p)))
     }
 }
 
@@ -232,6 +239,7 @@ struct Optimized;
 
 impl Stage for Optimized {
     const NAME: &'static str = "optimized";
+    const PASSES: PassStage = PassStage::Optimize;
     const KEEPS_GRAPHS: bool = true;
 
     fn input(db: &dyn Db, f: LLFunction) -> Option<Key> {
@@ -248,7 +256,9 @@ impl Stage for Optimized {
 
     fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph> {
         let graph = simplified(db, f)?;
-        Some(taipan_transform::optimize(f.sym(db), &graph, recorder))
+        Some(with_passes(db, f, |p| {
+            optimize(f.sym(db), &graph, recorder, p)
+        }))
     }
 }
 
@@ -374,7 +384,7 @@ noted! {
         let _timed = taipan_base::timed(db);
         let before = exceptions(db, f)?;
         let recorder = Recorder::new(db, f.roots(db), &before.asked);
-        let graph = taipan_transform::gc_transform(&before.graph, &recorder);
+        let graph = with_passes(db, f, |p| gc_transform(&before.graph, &recorder, p));
         Some(Traced::new(db, graph, recorder))
     }
 }

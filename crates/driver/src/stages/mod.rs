@@ -20,6 +20,7 @@ pub(crate) mod linked;
 pub(crate) mod llvm;
 pub(crate) mod lowlevel_errors;
 pub(crate) mod native;
+pub(crate) mod pass_counts;
 mod program;
 pub(crate) mod python;
 pub(crate) mod reach;

@@ -14,7 +14,7 @@ use taipan_codegen::{
 };
 use taipan_codegen_cranelift::{CodeLine, FunctionCompiler, OptLevel, call_roots};
 use taipan_interp::{ObjData, Object};
-use taipan_language::Machine;
+use taipan_language::{Machine, PassStage};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 
 use crate::KeyHasher;
@@ -105,7 +105,7 @@ pub(crate) fn kept_emission<T: DeserializeOwned>(
         let input = KeyHasher::new(collector.name())
             .bytes(input.as_bytes())
             .finish();
-        start(db, f.roots(db), name, f.sym(db), input)
+        start(db, f.roots(db), name, PassStage::Collect, f.sym(db), input)
     });
     search(db, f.roots(db), name, start)
 }

@@ -27,7 +27,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Db, noted};
-use taipan_language::{Collector, Exc};
+use taipan_language::{Collector, Exc, PassStage};
 use taipan_lltype::{
     FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
 };
@@ -131,11 +131,12 @@ struct Trace<T> {
     result: T,
 }
 
-/// Where the search for the result of a stage starts.
+/// Where the search for the result of a stage starts, to which passes up to a step make a difference.
 pub(crate) fn start(
     db: &dyn Db,
     roots: Roots,
     stage: &str,
+    passes: PassStage,
     f: &FuncSym,
     input: Key,
 ) -> Option<Key> {
@@ -146,6 +147,7 @@ pub(crate) fn start(
     Some(
         KeyHasher::new(stage)
             .number(mode)
+            .number(roots.program(db).passes(db).up_to(passes).bits())
             .bytes(&name)
             .bytes(input.as_bytes())
             .finish(),
@@ -316,9 +318,5 @@ impl Summaries for Recorder<'_> {
     fn effects(&self, f: &FuncSym) -> Effects {
         self.note(Question::Effects(f.clone()));
         self.inner.effects(f)
-    }
-
-    fn remove_asserts(&self) -> bool {
-        self.inner.remove_asserts()
     }
 }

@@ -18,7 +18,7 @@ use taipan_jit::Generator;
 use taipan_jit::engine::{OnePortal, References};
 use taipan_jit_native::{CallEffects, NativeJit, Options, enter_stub, roots};
 use taipan_lltype::{FuncSym, LLGraph, Program};
-use taipan_transform::{Effects, Summaries, Summary};
+use taipan_transform::{Effects, Passes, Summaries, Summary};
 
 use crate::db::Database;
 use crate::fault::Failure;
@@ -139,15 +139,16 @@ impl CodeSource for Source<'_, '_> {
         if !p.callers.contains(f) {
             return self.others.compiled(f);
         }
+        let mut passes = Passes::new(p.roots.program(p.db).passes(p.db));
         let graph = if *f == p.portal {
             self.stub.clone()
         } else {
             let graph = simplified(p.db, p.key(f))
                 .ok_or_else(|| CodegenError::new(f.name(), "the function has no graph"))?;
-            taipan_transform::optimize(f, &graph, p)
+            taipan_transform::optimize(f, &graph, p, &mut passes)
         };
         let graph = taipan_transform::exception_transform(&graph, Summaries::effects(p, f), p);
-        let graph = taipan_transform::gc_transform(&graph, p);
+        let graph = taipan_transform::gc_transform(&graph, p, &mut passes);
         let program = StageProgram::new(p.db, p.roots, GraphStage::Gc);
         with_compiler(|c| c.compile(&program, f, &graph)).map(Arc::new)
     }

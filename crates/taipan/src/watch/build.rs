@@ -30,6 +30,7 @@ impl Build {
             checked: args.code.checked(),
             collector: args.code.collector.gc,
             machine: args.for_machine.machine(),
+            passes: args.code.passes(),
             ..context.load.clone()
         };
         let rebuild = Rebuild::new(target, output, load, jit, c_options(args));

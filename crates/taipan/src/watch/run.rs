@@ -64,6 +64,7 @@ impl Run {
                 LoadOptions {
                     checked: args.run.code.checked(),
                     collector: args.run.code.collector.gc,
+                    passes: args.run.code.passes(),
                     ..context.load.clone()
                 },
                 args.hot,

@@ -6,7 +6,6 @@ use taipan_lltype::text::LLNames;
 use taipan_lltype::{FuncSym, LLGraph, StructType, TableProgram, check_operations};
 
 use super::{Pipeline, ends};
-use crate::Summaries;
 use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
 use crate::division::expand_divisions;
@@ -19,6 +18,7 @@ use crate::rematerialize::repeat_casts;
 use crate::switch::merge_if_blocks;
 use crate::variables::keep_in_variables;
 use crate::zeroing::mark_filled;
+use crate::{Passes, Summaries};
 
 #[test]
 fn passes() {
@@ -45,7 +45,7 @@ fn run(pass: &str, f: &FuncSym, g: &mut LLGraph, p: &Pipeline) {
         "exception_transform" => *g = crate::exception_transform(g, p.effects(f), p),
         "expand_divisions" => expand_divisions(g),
         "fold_operations" => _ = fold_operations(g, program),
-        "gc_transform" => *g = crate::gc_transform(g, p),
+        "gc_transform" => *g = crate::gc_transform(g, p, &mut Passes::default()),
         "hoist_invariants" => hoist_invariants(g, program),
         "inline_calls" => inline_calls(f, g, p),
         "keep_in_variables" => keep_in_variables(g, program),
@@ -58,7 +58,7 @@ fn run(pass: &str, f: &FuncSym, g: &mut LLGraph, p: &Pipeline) {
         "remove_mallocs" => _ = remove_mallocs(g),
         "repeat_casts" => repeat_casts(g, p),
         "rotate_loops" => rotate_loops(g),
-        "simplify_graph" => *g = crate::simplify_graph(g, program),
+        "simplify_graph" => *g = crate::simplify_graph(g, program, &mut Passes::default()),
         "ssa_to_ssi" => ssa_to_ssi(g),
         "thread_links" => _ = thread_links(g),
         "transform_dead_op_vars" => transform_dead_op_vars(g),

@@ -22,8 +22,8 @@ use taipan_lltype::{FuncSym, LLGraph, LLOperand, LLValue, Program, TableProgram}
 
 use crate::calls::can_collect;
 use crate::{
-    Effects, Summaries, Summary, effects, exception_transform, gc_transform, gc_transform_quickly,
-    optimize, optimize_residual, simplify_graph, summary,
+    Effects, Passes, Summaries, Summary, effects, exception_transform, gc_transform,
+    gc_transform_quickly, optimize, optimize_residual, simplify_graph, summary,
 };
 
 /// What the driver does with queries, done at once for a program of tables.
@@ -76,8 +76,12 @@ impl Pipeline {
             program,
             effects: FxHashMap::default(),
         };
-        p.simplified = p.map(&p.program, |_, g| simplify_graph(g, &p.program));
-        p.optimized = p.map(&p.simplified, |f, g| optimize(f, g, &p));
+        p.simplified = p.map(&p.program, |_, g| {
+            simplify_graph(g, &p.program, &mut Passes::default())
+        });
+        p.optimized = p.map(&p.simplified, |f, g| {
+            optimize(f, g, &p, &mut Passes::default())
+        });
         let summaries: Vec<_> = (p.program.functions.iter())
             .map(|f| (f.clone(), Arc::new(summary(&p.optimized.graphs[f.name()]))))
             .collect();
@@ -108,7 +112,7 @@ impl Pipeline {
 
     pub(crate) fn gc(&self, from: &TableProgram) -> TableProgram {
         self.map(from, |_, g| {
-            let g = gc_transform(g, self);
+            let g = gc_transform(g, self, &mut Passes::default());
             self.check_roots(&g);
             frames::check(&g, self);
             g
