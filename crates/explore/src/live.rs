@@ -248,7 +248,7 @@ fn own(
                     }
                 }
                 WatchEvent::Finished(round) => {
-                    if let Some(answer) = watch.finished(round) {
+                    if let Some(answer) = watch.finished(*round) {
                         if let Some(tell) = timings {
                             tell(&answer.round.timings.table());
                         }

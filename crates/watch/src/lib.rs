@@ -103,7 +103,7 @@ pub enum WatchEvent<T> {
     /// Files may have changed: to be given to [`Watch::changed`].
     Changed(Batch),
     /// A round is over: to be given to [`Watch::finished`].
-    Finished(Round<T>),
+    Finished(Box<Round<T>>),
 }
 
 /// One run of the work.
@@ -344,7 +344,7 @@ fn worker<T>(
         // Before anybody is told: who sets inputs waits for this.
         drop(db);
         match done {
-            Ok(Some(round)) => report(WatchEvent::Finished(round)),
+            Ok(Some(round)) => report(WatchEvent::Finished(Box::new(round))),
             Ok(None) => {}
             // What cancelled it asks for the next round.
             Err(salsa::Cancelled::PendingWrite | salsa::Cancelled::Local) => {}

@@ -76,7 +76,7 @@ impl Bench {
             match self.events.recv_timeout(PATIENCE).expect("no answer") {
                 WatchEvent::Changed(batch) => drop(self.watch.changed(&batch)),
                 WatchEvent::Finished(round) => {
-                    if let Some(answer) = self.watch.finished(round) {
+                    if let Some(answer) = self.watch.finished(*round) {
                         return answer;
                     }
                 }

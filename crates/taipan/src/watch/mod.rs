@@ -291,7 +291,7 @@ impl<T: Task> Session<T> {
                     }
                 }
                 Event::Watch(WatchEvent::Finished(round)) => {
-                    if let Some(answer) = self.watch.finished(round) {
+                    if let Some(answer) = self.watch.finished(*round) {
                         self.answer(answer);
                     }
                 }
