@@ -103,6 +103,10 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub checked: bool,
+    /// Debuggers are told of the code.
+    #[returns(copy)]
+    #[default]
+    pub debug: bool,
     /// The target is a module for Python: import time looks for what that offers, not for an
     /// entry point.
     #[returns(copy)]

@@ -26,6 +26,7 @@ mod data;
 mod emit;
 mod members;
 pub mod names;
+mod places;
 mod prelude;
 mod program;
 #[cfg(test)]

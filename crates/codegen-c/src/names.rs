@@ -6,7 +6,8 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
-use taipan_lltype::{FuncSym, LLType, StaticSym, TypeKind, foreign_symbol};
+use taipan_codegen::type_words;
+use taipan_lltype::{FuncSym, LLType, StaticSym, foreign_symbol};
 
 /// Digits of hashes: no two look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -77,17 +78,6 @@ pub(crate) fn type_info(ty: LLType) -> String {
 /// The records of the places in the source that a function names.
 pub(crate) fn locations(function: &str) -> String {
     format!("locations_{function}")
-}
-
-fn type_words(ty: LLType) -> String {
-    match ty.kind() {
-        TypeKind::Struct(s) => s.name.to_string(),
-        TypeKind::Array(a) => format!("array_of_{}", type_words(a.of)),
-        TypeKind::FixedArray(of, n) => format!("array{n}_of_{}", type_words(*of)),
-        TypeKind::Func(_) => "function".to_owned(),
-        TypeKind::Ptr(to) => type_words(*to),
-        _ => ty.to_string(),
-    }
 }
 
 fn with_hash(name: &str, content: &impl Hash) -> String {

@@ -11,11 +11,11 @@ use taipan_codegen::{
 use taipan_lltype::{FuncSym, LLType, Program, StaticSym};
 
 use crate::data::{self, Data, References};
-use crate::emit::{CFunction, emit_callback, emit_trampoline};
+use crate::emit::{CFunction, EmitOptions, emit_callback, emit_trampoline};
 use crate::prelude::runtime_functions;
 use crate::types::{Types, comment};
 use crate::unit::Unit;
-use crate::{names, prelude};
+use crate::{names, places, prelude};
 
 /// Functions that a file has at most before its module is spread over several.
 const LARGE: usize = 150;
@@ -105,6 +105,7 @@ pub fn program_files(
     program: &dyn Program,
     source: &mut dyn CSource,
     extent: Extent<'_>,
+    options: EmitOptions,
 ) -> Result<CProgram, CodegenError> {
     let mut parts = Parts::default();
     let mut types = Types::default();
@@ -115,16 +116,20 @@ pub fn program_files(
             parts.refer(references);
             let definition = table.definition();
             format!(
-                "{}extern {};\n{PLACES}\n{definition}{MAIN}",
-                table.shape, table.declaration
+                "{}extern {};\n{}\n{definition}{MAIN}",
+                table.shape,
+                table.declaration,
+                places::DECLARATION
             )
         }
         Extent::Library(exports) => export(exports, &mut parts, &mut glue)?,
     };
     collect(&mut parts, program, source, &mut types)?;
     let mut modules: BTreeMap<String, Vec<Placed>> = BTreeMap::new();
+    let mut rows = Vec::new();
     for (f, text) in &parts.done {
         let places = source.places(f);
+        rows.push(places::Row::new(f, &text.name, places.as_ref()));
         let module = (places.as_ref()).map_or(SUPPORT.to_owned(), |p| names::identifier(&p.module));
         modules
             .entry(module)
@@ -158,7 +163,10 @@ pub fn program_files(
         .collect();
     sources.push(data_file(&parts, &end, program, types)?);
     let imports = match extent {
-        Extent::Program(_) => Vec::new(),
+        Extent::Program(_) => {
+            sources.push(places::file(rows, options.checked));
+            Vec::new()
+        }
         Extent::Library(_) => {
             let imports = imports_of(&parts);
             sources.push(imports_file(&imports));
@@ -385,8 +393,6 @@ fn data_file(
         text,
     })
 }
-
-const PLACES: &str = "\n/* No addresses of code are known. */\nconst Unsigned rpy_places[2];\n";
 
 const MAIN: &str = "
 int main(int argc, char **argv)

@@ -113,8 +113,20 @@ fn function(out: &mut Text, f: &CFunction, places: Option<&CodePlaces>, in_file:
         out.push(&locations(f, places));
     }
     let mut last = None;
+    // Whether what comes next is of the line that was said.
+    let mut is_next = false;
     for line in f.text.split_inclusive('\n') {
         let Some(at) = line.strip_prefix(AT) else {
+            // Statements of one line of the source are several here.
+            let is_statement = line.starts_with(' ') && !line.trim_start().starts_with('}');
+            if let Some(now) = last
+                && in_file
+                && is_statement
+                && !is_next
+            {
+                out.push(&format!("#line {now}\n"));
+            }
+            is_next = false;
             out.push(line);
             continue;
         };
@@ -122,17 +134,16 @@ fn function(out: &mut Text, f: &CFunction, places: Option<&CodePlaces>, in_file:
             continue;
         };
         let now = places.lines.get(at).copied().filter(|line| *line > 0);
-        if now.is_none() || now == last && !in_file {
+        let Some(now) = now.filter(|now| in_file || last != Some(*now)) else {
             continue;
+        };
+        last = Some(now);
+        match in_file {
+            true => out.push(&format!("#line {now} {}\n", quoted(&places.file))),
+            false => out.push(&format!("    /* {}:{now} */\n", places.file)),
         }
-        last = now;
-        if let Some(line) = now {
-            match in_file {
-                true => out.push(&format!("#line {line} {}\n", quoted(&places.file))),
-                false => out.push(&format!("    /* {}:{line} */\n", places.file)),
-            }
-            out.elsewhere = true;
-        }
+        is_next = true;
+        out.elsewhere = true;
     }
 }
 
@@ -160,7 +171,7 @@ fn locations(f: &CFunction, places: Option<&CodePlaces>) -> String {
 }
 
 /// Text as a string of C.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -136,5 +136,7 @@ pub fn arrival_code(function: usize) -> CompiledFunction {
         relocs: Vec::new(),
         locations: Vec::new(),
         lines: Vec::new(),
+        keeps_frames: false,
+        debug: None,
     }
 }

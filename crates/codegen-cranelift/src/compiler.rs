@@ -15,6 +15,7 @@ use taipan_language::Machine;
 use taipan_lltype::{FuncSym, FuncType, LLGraph, Program};
 use target_lexicon::Architecture;
 
+use crate::debug::code_debug;
 use crate::emit::{Form, Symbols, emit_entry, emit_glue, emit_graph};
 use crate::isa::{OptLevel, SharedIsa, isa_for};
 use crate::listing::{self, CodeLine};
@@ -96,6 +97,24 @@ impl FunctionCompiler {
     ) -> Result<CompiledFunction, CodegenError> {
         let symbols = self.emit(program, f, graph)?;
         self.finish(f.name(), symbols)
+    }
+
+    /// The machine code of a function, which is the same, with what debuggers are told of it.
+    pub fn compile_described(
+        &mut self,
+        program: &dyn Program,
+        f: &FuncSym,
+        graph: &LLGraph,
+    ) -> Result<CompiledFunction, CodegenError> {
+        self.context.clear();
+        self.context.func.dfg.collect_debug_info();
+        let symbols = self.emit_into(program, f.name(), &self.form(f), graph)?;
+        let mut made = self.finish(f.name(), symbols)?;
+        if let Some(code) = self.context.compiled_code() {
+            made.lines = lines(code);
+            made.debug = Some(Box::new(code_debug(&*self.isa, code, graph)));
+        }
+        Ok(made)
     }
 
     /// The code of a piece of glue.
@@ -222,11 +241,14 @@ impl FunctionCompiler {
         f: &FuncSym,
         graph: &LLGraph,
     ) -> Result<Symbols, CodegenError> {
-        let form = match self.checked {
+        self.emit_form(program, f.name(), &self.form(f), graph)
+    }
+
+    fn form<'a>(&self, f: &'a FuncSym) -> Form<'a> {
+        match self.checked {
             true => Form::Checked(f),
             false => Form::Function(f),
-        };
-        self.emit_form(program, f.name(), &form, graph)
+        }
     }
 
     /// The same, where every instruction knows where it comes from.
@@ -247,6 +269,16 @@ impl FunctionCompiler {
         graph: &LLGraph,
     ) -> Result<Symbols, CodegenError> {
         self.context.clear();
+        self.emit_into(program, name, form, graph)
+    }
+
+    fn emit_into(
+        &mut self,
+        program: &dyn Program,
+        name: &str,
+        form: &Form<'_>,
+        graph: &LLGraph,
+    ) -> Result<Symbols, CodegenError> {
         emit_graph(
             &mut self.context.func,
             &mut self.builder_context,
@@ -330,6 +362,8 @@ impl FunctionCompiler {
                 true => lines(code),
                 false => Vec::new(),
             },
+            keeps_frames: self.checked,
+            debug: None,
         })
     }
 }

@@ -13,6 +13,7 @@ use taipan_codegen::{
 };
 use taipan_language::Machine;
 
+use crate::dwarf;
 use crate::shared::position_independent;
 
 /// The object file of an image. [`taipan_codegen::Glue::Main`] or
@@ -29,9 +30,8 @@ pub fn shared_object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
     write(&image, Machine::X86_64, &by_table)
 }
 
-/// Relocations of code at these places, in ascending order, are by the table of addresses that the
-/// linker makes.
-fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
+/// An object file for a machine, with nothing in it.
+pub(crate) fn empty_object(machine: Machine) -> Object<'static> {
     let architecture = match machine {
         Machine::X86_64 => Architecture::X86_64,
         Machine::Aarch64 => Architecture::Aarch64,
@@ -46,6 +46,13 @@ fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, C
             e_flags: elf::EF_RISCV_FLOAT_ABI_DOUBLE,
         };
     }
+    o
+}
+
+/// Relocations of code at these places, in ascending order, are by the table of addresses that the
+/// linker makes.
+fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
+    let mut o = empty_object(machine);
     let sections = [
         StandardSection::Text,
         StandardSection::ReadOnlyDataWithRel,
@@ -109,6 +116,12 @@ fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, C
             (o.add_relocation(sections[id as usize], relocation))
                 .map_err(|e| CodegenError::new("object file", e.to_string()))?;
         }
+    }
+    if let Some(debug) = &image.debug {
+        let size = image.section(SectionId::Text).bytes.len() as u64;
+        let code = section_symbols[SectionId::Text as usize];
+        dwarf::add(&mut o, debug, code, size)
+            .map_err(|e| CodegenError::new("information for debuggers", e))?;
     }
     // Without it the linker would make the stack executable.
     o.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);

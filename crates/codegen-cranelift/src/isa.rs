@@ -49,7 +49,8 @@ pub(crate) fn isa_for(
         ("enable_verifier", yes_or_no(cfg!(debug_assertions))),
         // 128-bit integers in signatures, as the C compiler passes them.
         ("enable_llvm_abi_extensions", "true"),
-        ("unwind_info", "false"),
+        // It changes no code, and debuggers are told of it.
+        ("unwind_info", "true"),
         ("enable_probestack", "false"),
         ("preserve_frame_pointers", yes_or_no(units)),
         ("machine_code_cfg_info", yes_or_no(blocks)),

@@ -10,6 +10,8 @@
 mod arrival;
 mod call;
 mod compiler;
+mod debug;
+mod dwarf;
 mod elf;
 mod emit;
 mod foreign;
@@ -32,6 +34,7 @@ pub use call::{
     in_register,
 };
 pub use compiler::{Addresses, FunctionCompiler, compile_all, compile_all_for};
+pub use dwarf::gdb_object;
 pub use elf::{object_file, shared_object_file};
 pub use foreign::{load_library, run_compiler, shared_library, write_sources};
 pub use hot::{HotProgram, Obstacle};

@@ -16,6 +16,7 @@
 //! processes.
 
 mod data;
+mod debug;
 mod emit;
 mod glue;
 mod module;
@@ -33,5 +34,5 @@ pub use glue::references as glue_references;
 pub use module::{Module, Source};
 pub use names::symbol_name;
 pub use table::PlacesRow;
-pub use text::FunctionText;
+pub use text::{FunctionText, TextVariable};
 pub use tools::{Object, Tools, ToolsError};

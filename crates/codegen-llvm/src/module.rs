@@ -5,8 +5,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_codegen::{CodegenError, DataObject, Glue, MAIN_SYMBOL, SymbolRef};
+use taipan_codegen::{
+    CodegenError, DataObject, DebugType, Glue, MAIN_SYMBOL, SymbolRef, UNKNOWN_FILE,
+};
 
+use crate::debug::type_nodes;
 use crate::names::{escaped, global, symbol_name};
 use crate::table::{PlacesRow, places_table};
 use crate::text::{END, FunctionText, Metadata, START};
@@ -25,6 +28,11 @@ pub struct Source {
     pub locations: Vec<u32>,
     /// The line of each of [`FunctionText::places`].
     pub lines: Vec<u32>,
+    /// Whether debuggers are told of each of [`FunctionText::variables`].
+    pub shown: Vec<bool>,
+    /// Of each of [`FunctionText::variables`] the number of its type in [`Module::types`], if debuggers are told of
+    /// it.
+    pub variables: Vec<Option<usize>>,
 }
 
 impl Source {
@@ -36,17 +44,16 @@ impl Source {
     /// One of which nothing is known but its name.
     pub fn unknown(text: Arc<FunctionText>, name: &str) -> Source {
         Source {
-            file: UNKNOWN.into(),
+            file: UNKNOWN_FILE.into(),
             function: name.into(),
             locations: vec![0; text.locations.len()],
             lines: vec![0; text.places.len()],
+            shown: Vec::new(),
+            variables: Vec::new(),
             text,
         }
     }
 }
-
-/// The file of what has none.
-const UNKNOWN: &str = "?";
 
 /// What becomes one object file. Its text follows from what is in it.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +69,8 @@ pub struct Module {
     /// The table of places, and whether code is checked: in one module of a program, which
     /// has its `main` and comes last.
     pub places: Option<(Vec<PlacesRow>, bool)>,
+    /// The types of its functions' variables, if debuggers are told of them.
+    pub types: Option<Vec<DebugType>>,
 }
 
 impl Module {
@@ -70,6 +79,12 @@ impl Module {
         let mut declarations = BTreeMap::new();
         let mut places = Places::default();
         let mut metadata = Nodes::default();
+        let types = self.types.as_ref();
+        let types = types.map(|types| type_nodes(types, &mut metadata));
+        if types.is_some() && !self.functions.is_empty() {
+            let text = "declare void @llvm.dbg.value(metadata, metadata, metadata)";
+            declarations.insert("llvm.dbg.value".to_owned(), text.to_owned());
+        }
         let mut body = String::new();
         for glue in &self.glue {
             let text = glue::define(glue, &mut declarations)?;
@@ -79,7 +94,7 @@ impl Module {
             for (name, text) in &f.text.declarations {
                 declare(&mut declarations, name, text);
             }
-            function(f, &mut places, &mut metadata, &mut body);
+            function(f, types.as_deref(), &mut places, &mut metadata, &mut body);
             body.push('\n');
         }
         let mut objects = String::new();
@@ -186,7 +201,7 @@ impl Places {
 
 /// Numbered metadata.
 #[derive(Default)]
-struct Nodes {
+pub(crate) struct Nodes {
     lines: Vec<String>,
     index: FxHashMap<String, usize>,
     unit: Option<usize>,
@@ -203,7 +218,12 @@ impl Nodes {
         n
     }
 
-    fn distinct(&mut self, text: String) -> usize {
+    /// Replaces the text of a node.
+    pub(crate) fn fill(&mut self, number: usize, text: String) {
+        self.lines[number] = text;
+    }
+
+    pub(crate) fn distinct(&mut self, text: String) -> usize {
         self.lines.push(text);
         self.lines.len() - 1
     }
@@ -246,15 +266,20 @@ impl Nodes {
     }
 
     /// The function, for debuggers.
-    fn function(&mut self, f: &Source) -> usize {
+    fn function(&mut self, f: &Source, has_types: bool) -> usize {
         let file = self.file(&f.file);
         let unit = match self.unit {
             Some(unit) => unit,
             None => {
+                let kind = match has_types {
+                    true => "FullDebug",
+                    false => "LineTablesOnly",
+                };
+                // Debuggers know no types of Python; expressions are as in C.
                 let unit = self.distinct(format!(
-                    "distinct !DICompileUnit(language: DW_LANG_Python, file: !{file}, \
+                    "distinct !DICompileUnit(language: DW_LANG_C99, file: !{file}, \
                      producer: \"taipan\", isOptimized: true, runtimeVersion: 0, \
-                     emissionKind: LineTablesOnly, splitDebugInlining: false, \
+                     emissionKind: {kind}, splitDebugInlining: false, \
                      nameTableKind: None)"
                 ));
                 self.unit = Some(unit);
@@ -288,8 +313,30 @@ impl Nodes {
     }
 }
 
+/// The node of a line of a function.
+fn line_node(
+    f: &Source,
+    place: usize,
+    scope: usize,
+    known: &mut [Option<usize>],
+    nodes: &mut Nodes,
+) -> usize {
+    *known[place].get_or_insert_with(|| {
+        let line = f.lines[place];
+        nodes.node(format!(
+            "!DILocation(line: {line}, column: 0, scope: !{scope})"
+        ))
+    })
+}
+
 /// Writes a function, with numbers in place of its marks.
-fn function(f: &Source, places: &mut Places, nodes: &mut Nodes, out: &mut String) {
+fn function(
+    f: &Source,
+    types: Option<&[usize]>,
+    places: &mut Places,
+    nodes: &mut Nodes,
+    out: &mut String,
+) {
     // Its records are called as its text says.
     let own = f.symbol();
     let records: Vec<String> = f
@@ -304,8 +351,22 @@ fn function(f: &Source, places: &mut Places, nodes: &mut Nodes, out: &mut String
             "{name} = private alias {{ ptr, ptr, i32, i32 }}, ptr {record}"
         );
     }
-    let known = &*f.file != UNKNOWN;
-    let subprogram = known.then(|| nodes.function(f));
+    let known = &*f.file != UNKNOWN_FILE;
+    let subprogram = known.then(|| nodes.function(f, types.is_some()));
+    let variables: Vec<Option<usize>> = (f.text.variables.iter().zip(&f.variables))
+        .map(|(v, ty)| {
+            let (ty, scope) = (types?.get((*ty)?)?, subprogram?);
+            let argument = match v.argument {
+                0 => String::new(),
+                n => format!("arg: {n}, "),
+            };
+            let file = nodes.file(&f.file);
+            Some(nodes.node(format!(
+                "!DILocalVariable(name: \"{}\", {argument}scope: !{scope}, file: !{file}, type: !{ty})",
+                escaped(v.name.as_bytes())
+            )))
+        })
+        .collect();
     let metadata: Vec<usize> = f.text.metadata.iter().map(|m| nodes.metadata(m)).collect();
     let mut lines: Vec<Option<usize>> = vec![None; f.lines.len()];
     let mut rest = f.text.text.as_str();
@@ -319,13 +380,24 @@ fn function(f: &Source, places: &mut Places, nodes: &mut Nodes, out: &mut String
                 let _ = write!(out, "!{}", metadata.get(n).copied().unwrap_or(0));
             }
             (Some('p'), Some(n), Some(scope)) if n < lines.len() => {
-                let node = *lines[n].get_or_insert_with(|| {
-                    let line = f.lines[n];
-                    nodes.node(format!(
-                        "!DILocation(line: {line}, column: 0, scope: !{scope})"
-                    ))
-                });
+                let node = line_node(f, n, scope, &mut lines, nodes);
                 let _ = write!(out, ", !dbg !{node}");
+            }
+            (Some('v'), _, Some(scope)) => {
+                let mut parts = mark[1..].splitn(3, ' ');
+                let mut number = || parts.next().and_then(|n| n.parse::<usize>().ok());
+                if let (Some(v), Some(place)) = (number(), number())
+                    && let Some(Some(variable)) = variables.get(v)
+                    && let Some(value) = parts.next()
+                    && place < lines.len()
+                {
+                    let node = line_node(f, place, scope, &mut lines, nodes);
+                    let _ = writeln!(
+                        out,
+                        "  call void @llvm.dbg.value(metadata {value}, metadata !{variable}, \
+                         metadata !DIExpression()), !dbg !{node}"
+                    );
+                }
             }
             (Some('f'), _, Some(scope)) => {
                 let _ = write!(out, " !dbg !{scope}");

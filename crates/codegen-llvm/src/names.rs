@@ -1,9 +1,6 @@
 //! Names of symbols in LLVM's text.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::FxHasher;
-use taipan_codegen::{Glue, MAIN_SYMBOL, SymbolRef, mangle_function, mangle_static};
+use taipan_codegen::{Glue, MAIN_SYMBOL, SymbolRef, mangle_function, mangle_static, mangle_type};
 use taipan_lltype::foreign_symbol;
 
 /// Symbol of the table by which the runtime knows the program.
@@ -19,11 +16,7 @@ pub fn symbol_name(symbol: &SymbolRef) -> Option<String> {
         SymbolRef::External(name) => name.to_string(),
         SymbolRef::Foreign(f) => foreign_symbol(f),
         SymbolRef::Static(s) => mangle_static(s),
-        SymbolRef::TypeInfo(ty) => {
-            let mut h = FxHasher::default();
-            ty.hash(&mut h);
-            format!("type.{:016x}", h.finish())
-        }
+        SymbolRef::TypeInfo(ty) => mangle_type(*ty),
         SymbolRef::Location(_) => return None,
         SymbolRef::ProgramTable => PROGRAM_TABLE.to_owned(),
         SymbolRef::Places => PLACES.to_owned(),

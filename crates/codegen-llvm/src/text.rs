@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use taipan_codegen::SymbolRef;
+use taipan_lltype::LLType;
 
 /// The text of one function. Where metadata is referred to there are marks, for which the
 /// module that it becomes a part of has numbers.
@@ -24,6 +25,19 @@ pub struct FunctionText {
     pub locations: Vec<u32>,
     /// Places that instructions come from.
     pub places: Vec<u32>,
+    /// The variables of the source that marks tell the values of.
+    pub variables: Vec<TextVariable>,
+}
+
+/// A variable of a function.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct TextVariable {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: LLType,
+    /// Its number among the arguments, from 1; 0 for others.
+    pub argument: u32,
 }
 
 impl FunctionText {
@@ -63,6 +77,11 @@ pub(crate) fn place_mark(number: usize) -> String {
 /// The number of metadata: `!7`.
 pub(crate) fn metadata_mark(number: usize) -> String {
     format!("{START}m{number}{END}")
+}
+
+/// What a variable is from here on, at one of the places.
+pub(crate) fn variable_mark(number: usize, place: usize, value: &str) -> String {
+    format!("{START}v{number} {place} {value}{END}")
 }
 
 /// The function's own place: ` !dbg !7`.

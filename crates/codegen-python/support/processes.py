@@ -28,6 +28,36 @@ def rpy_os_getpid():
     return os.getpid()
 
 
+# Output for debugging is that of machine code.
+
+def rpy_debug_start(category, timestamp):
+    return 0
+
+
+def rpy_debug_stop(category, timestamp):
+    return 0
+
+
+def rpy_debug_have_prints():
+    return False
+
+
+def rpy_debug_have_prints_for(prefix):
+    return False
+
+
+def rpy_debug_offset():
+    return -1
+
+
+def rpy_debug_flush():
+    pass
+
+
+def rpy_debug_forked(offset):
+    pass
+
+
 def rpy_os_getppid():
     return os.getppid()
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use taipan_lltype::{FuncKind, FuncSym, LLType, StaticSym};
 
+use crate::CodeDebug;
+
 /// What a relocation refers to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum SymbolRef {
@@ -117,8 +119,12 @@ pub struct CompiledFunction {
     /// function's bytecode (`Operation::at`).
     pub locations: Vec<u32>,
     /// Offsets from which on the code comes from positions in the bytecode, in their order:
-    /// of functions of checked builds.
+    /// of functions of checked builds, and of those that debuggers are told of.
     pub lines: Vec<(u32, u32)>,
+    /// It keeps frame pointers, as functions of checked builds do.
+    pub keeps_frames: bool,
+    /// What debuggers are told of it.
+    pub debug: Option<Box<CodeDebug>>,
 }
 
 /// Prebuilt data as bytes.

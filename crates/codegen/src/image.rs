@@ -9,7 +9,7 @@ use taipan_language::Collector;
 use taipan_lltype::{FuncSym, Program};
 
 use crate::linker::{Linker, Piece, Positions};
-use crate::{CodegenError, CompiledFunction, Glue, RelocKind, SymbolRef};
+use crate::{CodegenError, CompiledFunction, Glue, ImageDebug, RelocKind, SymbolRef};
 
 /// Name of the symbol of [`Glue::Main`].
 pub const MAIN_SYMBOL: &str = "main";
@@ -102,6 +102,8 @@ pub struct Image {
     pub foreign: Vec<FuncSym>,
     /// The garbage collector that the code is made for.
     pub collector: Collector,
+    /// What debuggers are told of it.
+    pub debug: Option<ImageDebug>,
     pub(crate) program_table: Option<Place>,
     pub(crate) places: Option<Place>,
     #[serde(skip)]
@@ -158,7 +160,8 @@ impl Image {
 
     /// Whether the other one is the same once it is loaded: names do not count.
     pub fn same_contents(&self, other: &Image) -> bool {
-        self.sections == other.sections && self.externals == other.externals
+        (&self.sections, &self.externals, &self.debug)
+            == (&other.sections, &other.externals, &other.debug)
     }
 
     /// The functions that have graphs, in the order of their places.

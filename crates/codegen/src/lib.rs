@@ -18,6 +18,7 @@
 pub mod abi;
 mod artifact;
 mod data;
+mod debug;
 mod image;
 mod linker;
 mod listing;
@@ -30,10 +31,11 @@ mod typeinfo;
 
 pub use artifact::*;
 pub use data::static_object;
+pub use debug::*;
 pub use image::*;
-pub use linker::{Linker, Piece, Positions, PositionsOf};
+pub use linker::{Linker, Piece, Positions, PositionsOf, UNKNOWN_FILE};
 pub use listing::{ListedFunction, ListedStruct, Lister, Listing};
-pub use mangle::{mangle_function, mangle_static};
+pub use mangle::{mangle_function, mangle_static, mangle_type};
 pub use reach::{Reference, graph_references, static_references};
 pub use table::{EntryShape, program_table};
 pub use typeinfo::type_info_object;

@@ -22,7 +22,7 @@ use crate::table::{address, program_table};
 use crate::{
     CodegenError, CompiledFunction, DataObject, Glue, Image, ImageReloc, LIBRARY_SYMBOL,
     MAIN_SYMBOL, Place, Reloc, RelocKind, SectionId, Symbol, SymbolRef, Target, mangle_function,
-    mangle_static, static_object, type_info_object,
+    mangle_static, mangle_type, static_object, type_info_object,
 };
 
 /// What a symbol stands for.
@@ -105,11 +105,14 @@ pub struct Positions {
     pub lines: Vec<u32>,
 }
 
+/// The file of code that has none.
+pub const UNKNOWN_FILE: &str = "?";
+
 impl Positions {
     /// Of code of which nothing is known but its name.
     pub fn unknown(f: &FuncSym, code: &CompiledFunction) -> Positions {
         Positions {
-            file: "?".into(),
+            file: UNKNOWN_FILE.into(),
             function: f.name().into(),
             locations: vec![0; code.locations.len()],
             lines: vec![0; code.lines.len()],
@@ -271,6 +274,7 @@ impl Linker {
             SymbolRef::Func(f) => Some(mangle_function(f)),
             SymbolRef::Static(StaticSym::Within(..)) => None,
             SymbolRef::Static(s) => Some(mangle_static(s)),
+            SymbolRef::TypeInfo(ty) => Some(mangle_type(*ty)),
             SymbolRef::Glue(Glue::Main) => Some(MAIN_SYMBOL.to_owned()),
             SymbolRef::Glue(Glue::Library) => Some(LIBRARY_SYMBOL.to_owned()),
             SymbolRef::Glue(Glue::Trampoline(f)) => Some(format!("call.{}", mangle_function(f))),
@@ -564,7 +568,7 @@ impl<'a> Layout<'a> {
     /// Adds what the table of places says of a function: from which address on the code comes from
     /// which place.
     fn add_rows(&mut self, start: u64, code: &CompiledFunction, known: &Positions) {
-        self.checked |= !code.lines.is_empty();
+        self.checked |= code.keeps_frames;
         let mut last = Some(self.location(known, 0));
         self.rows.push((start, last));
         for ((offset, _), line) in code.lines.iter().zip(&known.lines) {

@@ -3,7 +3,9 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
-use taipan_lltype::{FuncKind, FuncSym, StaticSym};
+use taipan_lltype::{FuncKind, FuncSym, LLType, StaticSym};
+
+use crate::type_words;
 
 /// `module.function.HASH`; the name itself for external functions. The hash tells
 /// specialisations apart; images never depend on names being unique.
@@ -27,6 +29,11 @@ pub fn mangle_static(s: &StaticSym) -> String {
         StaticSym::Within(..) => "place",
     };
     with_hash(name, s)
+}
+
+/// `type.module.Class.HASH`: type information. Debuggers find the type of an object by it.
+pub fn mangle_type(ty: LLType) -> String {
+    with_hash(&format!("type.{}", type_words(ty)), &ty)
 }
 
 fn with_hash(name: &str, content: &impl Hash) -> String {

@@ -216,6 +216,8 @@ impl CodeSource for Chain {
             ],
             locations: vec![3],
             lines: Vec::new(),
+            keeps_frames: false,
+            debug: None,
         }))
     }
 
@@ -229,6 +231,8 @@ impl CodeSource for Chain {
             function: f.name().into(),
             locations: code.locations.iter().map(|at| at + 10).collect(),
             lines: Vec::new(),
+            keeps_frames: false,
+            debug: None,
         }))
     }
 }
@@ -314,6 +318,8 @@ fn code_with(targets: &[SymbolRef]) -> Piece {
         relocs: targets.iter().enumerate().map(reloc).collect(),
         locations: Vec::new(),
         lines: Vec::new(),
+        keeps_frames: false,
+        debug: None,
     }))
 }
 

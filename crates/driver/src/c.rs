@@ -9,7 +9,7 @@ use taipan_annotator::Roots;
 use taipan_base::c_compiler;
 use taipan_codegen_c::{CProgram, Extent, File};
 use taipan_codegen_cranelift::{
-    HOST_RUNTIME, LIBRARIES, LoadedImage, call_roots, run_compiler, write_sources,
+    HOST_RUNTIME, LIBRARIES, LoadedImage, call_roots, gdb_object, run_compiler, write_sources,
 };
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
@@ -56,6 +56,18 @@ const FLAGS: &[&str] = &[
     "-w",
 ];
 
+/// What C compilers are told of checked code: who called is found by frame pointers, and functions
+/// show as themselves, not as a part of their callers.
+const CHECKED: [&str; 7] = [
+    "-fno-omit-frame-pointer",
+    "-fno-shrink-wrap",
+    "-fno-optimize-sibling-calls",
+    "-fno-inline-functions",
+    "-fno-inline-small-functions",
+    "-fno-inline-functions-called-once",
+    "-fno-partial-inlining",
+];
+
 /// Kind of the cache entries.
 const OBJECT: &str = "c_object";
 
@@ -66,12 +78,11 @@ impl COptions {
         if self.lto {
             flags.push("-flto=auto".to_owned());
         }
-        if self.debug || checked || self.optimize == 0 {
+        if self.debug {
             flags.push("-g".to_owned());
         }
         if checked {
-            // Who called is found by them.
-            flags.push("-fno-omit-frame-pointer".to_owned());
+            flags.extend(CHECKED.map(str::to_owned));
         }
         flags
     }
@@ -106,6 +117,7 @@ pub(crate) fn load_c(
     })?;
     let mut flags = COptions {
         optimize: 1,
+        debug: checked,
         ..COptions::default()
     }
     .flags(checked);
@@ -167,7 +179,11 @@ pub fn compile_c(
     let objects = timings
         .phase("cc", || compile(db, program, &flags))
         .map_err(failed)?;
-    let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    let script = match options.debug {
+        true => Some(gdb_object(load_options.machine).map_err(|e| codegen_failure(&e))?),
+        false => None,
+    };
+    let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
     let link_flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     timings
         .phase("link", || {

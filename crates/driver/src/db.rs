@@ -31,6 +31,8 @@ pub struct LoadOptions {
     pub step_limit: u64,
     /// Code checks what would be undefined behaviour.
     pub checked: bool,
+    /// Debuggers are told of the code.
+    pub debug: bool,
     /// The target is a module for Python.
     pub extension: bool,
     /// The garbage collector that code is made for.
@@ -49,6 +51,7 @@ impl Default for LoadOptions {
             path: Vec::new(),
             step_limit: 1_000_000_000,
             checked: false,
+            debug: false,
             extension: false,
             collector: Collector::default(),
             machine: Machine::HOST,
@@ -286,6 +289,7 @@ impl Database {
                 Program::builder(target, options.path.clone(), options.step_limit)
                     .tests(tests)
                     .checked(options.checked)
+                    .debug(options.debug)
                     .extension(options.extension)
                     .collector(options.collector)
                     .machine(options.machine)

@@ -6,7 +6,7 @@
 use std::{fs, io};
 
 use camino::Utf8Path;
-use taipan_codegen_cranelift::LIBRARIES;
+use taipan_codegen_cranelift::{LIBRARIES, gdb_object};
 use taipan_codegen_llvm::{Tools, ToolsError};
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
@@ -47,7 +47,11 @@ pub fn build_llvm(
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
     }
     let objects = timings.phase("object", || objects(db, &tools, options.optimize, &texts))?;
-    let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    let script = match options.debug {
+        true => Some(gdb_object(Machine::HOST).map_err(|e| Failure::Usage(e.to_string()))?),
+        false => None,
+    };
+    let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
     timings
         .phase("link", || {
             link_with_cache(&db.cache(), Machine::HOST, &objects, &foreign, &[], output)
@@ -65,6 +69,7 @@ pub fn run_llvm(
 ) -> Result<i32, Failure> {
     let llvm = COptions {
         optimize: request.optimize,
+        debug: options.debug,
         ..COptions::default()
     };
     run_built(options, request, timings, |program, timings| {

@@ -197,6 +197,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     let flags = [
         program.tests(db),
         program.checked(db),
+        program.debug(db),
         program.extension(db),
     ];
     h.number(

@@ -107,6 +107,7 @@ fn run_c(
 ) -> Result<i32, Failure> {
     let c = COptions {
         optimize: request.optimize,
+        debug: options.debug,
         ..COptions::default()
     };
     run_built(options, request, timings, |program, timings| {

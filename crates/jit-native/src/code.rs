@@ -260,6 +260,8 @@ mod tests {
             relocs: Vec::new(),
             locations: Vec::new(),
             lines: Vec::new(),
+            keeps_frames: false,
+            debug: None,
         }
     }
 
@@ -334,6 +336,8 @@ mod tests {
                 }],
                 locations: Vec::new(),
                 lines: Vec::new(),
+                keeps_frames: false,
+                debug: None,
             };
             calling.code.resize(1000, 0xcc);
             let mut last = 0;

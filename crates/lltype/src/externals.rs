@@ -128,6 +128,14 @@ externals! {
     rpy_os_set_saved_errno(Signed) -> Void, "sets what rpy_os_saved_errno() answers";
     rpy_os_exit(Signed) -> Void, "_exit(code)";
     rpy_fatal(Str) -> Void, "prints the message to stderr and aborts";
+    // Sections of debug output.
+    rpy_debug_start(Str, Bool) -> Signed, "debug_start(category, timestamp): the time, if asked for";
+    rpy_debug_stop(Str, Bool) -> Signed, "debug_stop(category, timestamp): the time, if asked for";
+    rpy_debug_have_prints() -> Bool, "have_debug_prints()";
+    rpy_debug_have_prints_for(Str) -> Bool, "have_debug_prints_for(prefix)";
+    rpy_debug_offset() -> Signed, "debug_offset(): how much was written, or -1";
+    rpy_debug_flush() -> Void, "debug_flush()";
+    rpy_debug_forked(Signed) -> Void, "debug_forked(offset)";
     // The C library's files, which are known by their addresses.
     rpy_file_open(Str, Str) -> Signed, "fopen(path, mode): file or -errno";
     rpy_file_fdopen(Signed, Str) -> Signed, "fdopen(fd, mode): file or -errno";

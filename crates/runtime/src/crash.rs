@@ -6,11 +6,18 @@
 //! keeps frame pointers, so its callers are known, and has a place for each line. Of other
 //! code only the functions are known, and which return addresses are on the stack: what looks
 //! like one is taken for one.
+//!
+//! Programs by way of C have a table by names of functions ([`BY_SYMBOL`]): which addresses these have is
+//! known by the executable's own table of symbols. Lines of checked code that no table of ours has are
+//! those of the information for debuggers ([`own`]).
+
+mod lines;
+mod own;
 
 use core::ffi::{c_int, c_void};
-use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use self::own::OwnFile;
 use crate::platform::{follows_call, registers};
 use crate::state::Location;
 use crate::{exc, os, sys};
@@ -18,15 +25,21 @@ use crate::{exc, os, sys};
 /// The start of a table of places; the rows follow.
 #[repr(C)]
 pub struct Places {
-    /// Whether the code keeps frame pointers, and has places for lines.
-    pub checked: u64,
+    /// [`CHECKED`] and [`BY_SYMBOL`]
+    pub flags: u64,
     /// Number of rows.
     pub count: u64,
 }
 
+/// The code keeps frame pointers, and lines are known.
+pub const CHECKED: u64 = 1;
+/// Rows have hashes of the names of functions in place of addresses, in ascending order.
+pub const BY_SYMBOL: u64 = 2;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Row {
+    /// Or the hash of a symbol.
     address: usize,
     /// Null where no code of the program's own is.
     location: *const Location,
@@ -135,6 +148,12 @@ extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) 
             && table.checked
         {
             way.push(location);
+            if at.link.is_none() && table.is_without_frame(at.pc) {
+                let mut back = [0];
+                if read(at.sp, &mut back) == 1 {
+                    (table.find(back[0].wrapping_sub(1)).into_iter()).for_each(|l| way.push(l));
+                }
+            }
             way.follow(table, at.fp);
         } else if let Some(table) = &table {
             inside.into_iter().for_each(|l| way.push(l));
@@ -160,8 +179,10 @@ extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) 
 
 struct Table {
     checked: bool,
+    by_symbol: bool,
     rows: *const Row,
     count: usize,
+    own: Option<OwnFile>,
 }
 
 impl Table {
@@ -171,34 +192,81 @@ impl Table {
         // SAFETY: by contract.
         unsafe {
             let header = start.as_ref()?;
+            let (checked, by_symbol) = (header.flags & CHECKED != 0, header.flags & BY_SYMBOL != 0);
             Some(Table {
-                checked: header.checked != 0,
+                checked,
+                by_symbol,
                 rows: start.add(1).cast(),
                 count: header.count as usize,
+                own: match checked || by_symbol {
+                    true => OwnFile::open(),
+                    false => None,
+                },
             })
         }
     }
 
-    /// The place that the code at an address comes from.
-    fn find(&self, pc: usize) -> Option<&'static Location> {
+    /// Whether the function that the code at an address belongs to makes no frame: C compilers leave that
+    /// out of functions that call none, whatever they are told. Such ones use no stack either.
+    unsafe fn is_without_frame(&self, pc: usize) -> bool {
+        const PUSH_FRAME_POINTER: u8 = 0x55;
+        const LANDING_PAD: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+        let start = self.own.as_ref().and_then(|own| own.start(pc));
+        let Some(start) = start.filter(|_| self.by_symbol) else {
+            return false;
+        };
+        // SAFETY: the function is longer than its first instruction.
+        unsafe {
+            let code = start as *const u8;
+            match *code == LANDING_PAD[0] && *code.cast::<[u8; 4]>() == LANDING_PAD {
+                true => *code.add(4) != PUSH_FRAME_POINTER,
+                false => *code != PUSH_FRAME_POINTER,
+            }
+        }
+    }
+
+    /// The last row up to that address or hash.
+    fn row(&self, key: usize) -> Option<&Row> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = (low + high) / 2;
             // SAFETY: below the number of rows.
-            match unsafe { (*self.rows.add(middle)).address } <= pc {
+            match unsafe { (*self.rows.add(middle)).address } <= key {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
         let row = low.checked_sub(1)?;
-        // SAFETY: as above; places are static.
-        unsafe { (*self.rows.add(row)).location.as_ref() }
+        // SAFETY: as above.
+        unsafe { self.rows.add(row).as_ref() }
+    }
+
+    /// The place that the code at an address comes from.
+    fn find(&self, pc: usize) -> Option<Location> {
+        let row = match self.by_symbol {
+            true => {
+                let hash = own::hash(self.own.as_ref()?.function(pc)?) as usize;
+                self.row(hash).filter(|row| row.address == hash)
+            }
+            false => self.row(pc),
+        }?;
+        // SAFETY: places are static.
+        let mut location = unsafe { *row.location.as_ref()? };
+        if self.checked
+            && location.line == 0
+            && let Some(own) = &self.own
+        {
+            // SAFETY: texts end in a zero byte.
+            let file = unsafe { os::c_bytes(location.file.cast()) };
+            location.line = own.line(pc, file).map_or(0, u64::from);
+        }
+        Some(location)
     }
 }
 
 /// Calls, innermost first.
 struct Way {
-    calls: [Option<&'static Location>; MOST_CALLS],
+    calls: [Option<Location>; MOST_CALLS],
     count: usize,
 }
 
@@ -212,7 +280,7 @@ impl Default for Way {
 }
 
 impl Way {
-    fn push(&mut self, location: &'static Location) {
+    fn push(&mut self, location: Location) {
         if let Some(slot) = self.calls.get_mut(self.count) {
             *slot = Some(location);
         }
@@ -251,7 +319,7 @@ impl Way {
         // The register may be that of a call which this function has made.
         let innermost = self.calls.first().copied().flatten();
         let caller = link.and_then(|back| table.find(back.wrapping_sub(1)));
-        let caller = caller.filter(|c| !innermost.is_some_and(|l| ptr::eq(l, *c)));
+        let caller = caller.filter(|c| !innermost.is_some_and(|l| l.function == c.function));
         // It may be on the stack as well.
         let mut known = caller.and(link);
         caller.into_iter().for_each(|c| self.push(c));
@@ -338,7 +406,7 @@ pub unsafe extern "C" fn rpy_check_failed(
     frame: usize,
 ) -> ! {
     let mut way = Way::default();
-    way.push(location);
+    way.push(*location);
     // SAFETY: by contract.
     unsafe {
         if let Some(table) = Table::current() {

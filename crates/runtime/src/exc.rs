@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::state::{CAUGHT, Location, RAISED, RERAISED, TRACEBACK_DEPTH, state};
 use crate::string::RpyString;
-use crate::{float, os, sys};
+use crate::{os, sys};
 
 /// Exit code of a program in another process that ends by an uncaught exception or a fatal
 /// error: one that the compiler runs itself. An executable aborts.
@@ -219,36 +219,8 @@ pub extern "C" fn rpy_assert_failed() {
     fatal(b"AssertionError in debug_assert")
 }
 
-/// One argument of `debug_print`; `kind` says what it is: 0 a Signed, 1 a Float (by
-/// its bits), 2 a byte string, 3 a Char, 4 the end of the line.
-///
-/// # Safety
-/// A string is live.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_debug_print(kind: u32, value: u64) {
-    let mut text = [0; 32];
-    let text = match kind {
-        0 => decimal(value as i64, &mut text),
-        1 => {
-            let n = float::format(f64::from_bits(value), b'g', 6, 0, &mut text);
-            &text[..n as usize]
-        }
-        // SAFETY: by contract.
-        2 => unsafe { &*RpyString::bytes(value as usize as *mut RpyString) },
-        3 => {
-            text[0] = value as u8;
-            &text[..1]
-        }
-        _ => {
-            os::write_all(2, b"\n");
-            return;
-        }
-    };
-    os::write_all(2, text);
-    os::write_all(2, b" ");
-}
-
-fn decimal(n: i64, out: &mut [u8; 32]) -> &[u8] {
+/// The digits of a number.
+pub(crate) fn decimal(n: i64, out: &mut [u8; 32]) -> &[u8] {
     let mut i = out.len();
     let mut rest = n.unsigned_abs();
     loop {

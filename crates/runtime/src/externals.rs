@@ -5,7 +5,7 @@
 
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{exc, files, float, os, pages, process, pthread, signals, stdio, sys, threads};
+use crate::{debug, exc, files, float, os, pages, process, pthread, signals, stdio, sys, threads};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -300,6 +300,13 @@ externals! {
         rpy_signal_wakeup_errno = signals::wakeup_errno, () -> i64;
         rpy_os_exit = os::exit, (code: i64) -> ();
         rpy_fatal = os::fatal, (message: Str) -> ();
+        rpy_debug_start = debug::start, (category: Str, timestamp: bool) -> i64;
+        rpy_debug_stop = debug::stop, (category: Str, timestamp: bool) -> i64;
+        rpy_debug_have_prints = debug::have_prints, () -> bool;
+        rpy_debug_have_prints_for = debug::have_prints_for, (prefix: Str) -> bool;
+        rpy_debug_offset = debug::offset, () -> i64;
+        rpy_debug_flush = debug::flush, () -> ();
+        rpy_debug_forked = debug::forked, (offset: i64) -> ();
         rpy_time_time = os::time, () -> f64;
         rpy_time_clock = os::clock, () -> f64;
         rpy_time_clock_ns = os::clock_nanoseconds, (clock: i64) -> i64;

@@ -16,6 +16,7 @@
 
 pub mod arith;
 pub mod crash;
+pub mod debug;
 pub mod exc;
 pub mod extension;
 pub mod externals;

@@ -72,6 +72,7 @@ pub fn fork() -> i64 {
     if pid == 0 {
         // SAFETY: as above.
         unsafe { threads::after_fork() };
+        crate::debug::forked(0);
     }
     pid
 }

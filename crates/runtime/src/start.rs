@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int};
 use crate::gc::{self, TypeInfo, api, inspect};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, crash, exc, extension, externals, jit, os, raw, stacklet, sys, threads};
+use crate::{arith, crash, debug, exc, extension, externals, jit, os, raw, stacklet, sys, threads};
 
 /// What the runtime must know of a program.
 #[repr(C)]
@@ -205,7 +205,7 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
         crash::rpy_unit_check_failed as *const u8,
     );
     out("rpy_checked_free", raw::rpy_checked_free as *const u8);
-    out("rpy_debug_print", exc::rpy_debug_print as *const u8);
+    out("rpy_debug_print", debug::rpy_debug_print as *const u8);
     out("malloc", sys::malloc as *const u8);
     out("calloc", sys::calloc as *const u8);
     out("free", sys::free as *const u8);

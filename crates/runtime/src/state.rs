@@ -57,6 +57,7 @@ pub const RERAISED: usize = 2;
 
 /// A place in the source, as static data of the program.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Location {
     /// Name of the file, ending in a zero byte.
     pub file: *const u8,

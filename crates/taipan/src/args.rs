@@ -477,12 +477,23 @@ pub(crate) struct BuildArgs {
     /// Say nothing unless something is wrong.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Tell debuggers and profilers of functions, lines, variables and types. By default what -O0 and
+    /// --lldebug make has that.
+    #[arg(short = 'g', long)]
+    pub(crate) debug_info: bool,
     #[command(flatten)]
     pub(crate) c: COptions,
     /// The executable; by default the module's name and `-c`, of Python `-python.py`, or `.abi3.so` with
     /// `--extension`.
     #[arg(short = 'o', value_name = "OUT")]
     pub(crate) output: Option<Utf8PathBuf>,
+}
+
+impl BuildArgs {
+    /// Whether debuggers are told of the program.
+    pub(crate) fn debug(&self) -> bool {
+        self.debug_info || self.code.checked() || self.code.optimize == Some(0)
+    }
 }
 
 /// What there is to say to back ends that write source files.
@@ -633,6 +644,8 @@ pub(crate) enum Stage {
     Colors,
     /// The timeshifted graphs of what that portal reaches.
     Timeshifted,
+    /// What shows strings, lists, dicts and instances in gdb (no stage of a program).
+    Gdb,
 }
 
 /// How a stage is printed.
@@ -657,7 +670,7 @@ pub(crate) struct EmitArgs {
     pub(crate) stage: Stage,
     /// The function, or a whole program.
     #[arg(value_name = "FILE.py[:FUNC]")]
-    pub(crate) function: String,
+    pub(crate) function: Option<String>,
     /// Annotations of the arguments.
     #[arg(long, value_name = "TYPES")]
     pub(crate) inputs: Option<String>,

@@ -4,16 +4,24 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use taipan_base::render_json;
 use taipan_driver::{
-    EmitForm, EmitRequest, Failure, Machine, Stage as DriverStage, find_targets, is_target,
+    EmitForm, EmitRequest, Failure, GDB_PRINTERS, Machine, Stage as DriverStage, find_targets,
+    is_target,
 };
 
 use crate::args::{EmitArgs, EmitFormat, Stage};
-use crate::output::{Context, put};
+use crate::output::{Context, put, tell};
 use crate::progress;
 use crate::run::PYTHON_IS_HERE;
 
 pub(crate) fn emit(args: &EmitArgs) -> i32 {
-    let context = match Context::once(&args.common, Some(args.function.as_str().into())) {
+    let Some(stage) = stage(args.stage) else {
+        return put(GDB_PRINTERS);
+    };
+    let Some(function) = &args.function else {
+        tell("error: stages are those of a function or a program: give FILE.py[:FUNC], too\n");
+        return 2;
+    };
+    let context = match Context::once(&args.common, Some(function.as_str().into())) {
         Ok(context) => context,
         Err(code) => return code,
     };
@@ -25,12 +33,13 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
         progress::begin(context.db.log());
     }
     context.load.passes = args.passes.at(None);
-    let code = print(args, stage(args.stage), context);
+    let code = print(args, function, stage, context);
     context.finish(&args.common, code)
 }
 
-fn stage(stage: Stage) -> DriverStage {
-    match stage {
+/// None for what is no stage.
+fn stage(stage: Stage) -> Option<DriverStage> {
+    Some(match stage {
         Stage::Bytecode => DriverStage::Bytecode,
         Stage::Flow => DriverStage::Flow,
         Stage::Annotations => DriverStage::Annotations,
@@ -45,13 +54,14 @@ fn stage(stage: Stage) -> DriverStage {
         Stage::C => DriverStage::C,
         Stage::Python => DriverStage::Python,
         Stage::Llvm => DriverStage::Llvm,
-    }
+        Stage::Gdb => return None,
+    })
 }
 
-fn print(args: &EmitArgs, stage: DriverStage, context: &mut Context) -> i32 {
-    let (file, func) = match args.function.rsplit_once(':') {
-        Some((file, func)) if !Utf8Path::new(&args.function).exists() => (file, Some(func)),
-        _ => (args.function.as_str(), None),
+fn print(args: &EmitArgs, function: &str, stage: DriverStage, context: &mut Context) -> i32 {
+    let (file, func) = match function.rsplit_once(':') {
+        Some((file, func)) if !Utf8Path::new(function).exists() => (file, Some(func)),
+        _ => (function, None),
     };
     let request = EmitRequest {
         stage,

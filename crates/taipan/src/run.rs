@@ -66,6 +66,8 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     context.load.collector = args.code.collector.gc;
     context.load.machine = machine;
     context.load.passes = args.code.passes();
+    // Executables that are made to be run once: checks say lines by it.
+    context.load.debug = args.code.checked() && (llvm || engine == taipan_driver::Engine::C);
     context.db.generate_jit(args.code.jit);
     let request = RunRequest {
         target: args.target.clone(),
@@ -109,8 +111,10 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     context.load.passes = args.code.passes();
     context.db.generate_jit(args.code.jit);
     context.load.extension = args.extension;
+    context.load.debug = args.debug();
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();
+    let debug = args.debug().to_string();
     let backend = match args.extension {
         true => "extension",
         false => args.code.backend_of_executables(machine).name(),
@@ -118,7 +122,14 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     let collector = args.code.collector.gc.name();
     context.go_on(
         "build",
-        &[args.target.as_str(), &level, &jit, backend, collector],
+        &[
+            args.target.as_str(),
+            &level,
+            &jit,
+            &debug,
+            backend,
+            collector,
+        ],
     );
     let output = output_of(args);
     let outcome = make(context, args, &output);
@@ -223,7 +234,7 @@ fn source_options(args: &BuildArgs) -> COptions {
     COptions {
         optimize: args.code.optimize.unwrap_or(2),
         lto: args.c.lto || args.code.optimize == Some(3),
-        debug: false,
+        debug: args.debug(),
         keep_source: args.c.keep_source.clone(),
     }
 }

@@ -145,7 +145,8 @@ const USES: &[&str] = &[
     "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --jit -o made interpreter.py",
     "build --cache-dir cache --lldebug --quiet --gc none main.py",
-    "build --backend c -O3 --passes=-asserts --keep-source c-files --lto main.py",
+    "build --backend c -O3 --passes=-asserts -g --keep-source c-files --lto main.py",
+    "build --debug-info main.py",
     "build --extension typed.py",
     "run --backend c -O1 --passes=-all,+inlining main.py",
     "build --backend python -o made.py main.py",
@@ -156,6 +157,7 @@ const USES: &[&str] = &[
     "run --target x86_64-linux-gnu main.py",
     "build --target x86_64-linux-gnu main.py",
     "emit asm --target x86_64-linux-gnu main.py:double",
+    "emit gdb",
     "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --format json main.py",
     "check --cache-dir cache --verbose main.py",
@@ -198,7 +200,8 @@ const USES: &[&str] = &[
     "watch build --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --target-option=--full --jit -o made interpreter.py",
     "watch build --cache-dir cache --passes=-inlining --lldebug --gc ref main.py",
-    "watch build --backend c -O2 --keep-source c-files --lto main.py",
+    "watch build --backend c -O2 --debug-info --keep-source c-files --lto main.py",
+    "watch build -g main.py",
     "watch run --backend cranelift --passes=-inlining -O1 main.py",
     "watch run --lldebug --gc none main.py",
     "watch test --lldebug=false --gc ref test_main.py",

@@ -406,10 +406,11 @@ fn printable(ty: LLType, v: &str) -> (i32, String) {
     match ty.kind() {
         TypeKind::Float | TypeKind::SingleFloat => (1, format!("rpy_float_bits({v})")),
         TypeKind::Ptr(to) => {
-            let kind = if *to == *STR { 2 } else { 0 };
+            let kind = if *to == *STR { 2 } else { 5 };
             (kind, format!("(Signed)(Word){v}"))
         }
-        TypeKind::Address => (0, format!("(Signed)(Word){v}")),
+        TypeKind::Address => (5, format!("(Signed)(Word){v}")),
+        TypeKind::Int(k) if !k.signed => (6, format!("(Signed){v}")),
         TypeKind::Char => (3, format!("(Signed){v}")),
         _ => (0, format!("(Signed){v}")),
     }

@@ -115,6 +115,8 @@ impl Emitter<'_, '_> {
             }
             TypeKind::Ptr(to) if *to == *STR => (2, v),
             TypeKind::Char if from == I8 => (3, self.int_to_int(v, from, I64, false)),
+            TypeKind::Ptr(_) | TypeKind::Address => (5, v),
+            TypeKind::Int(k) if !k.signed => (6, self.int_to_int(v, from, I64, false)),
             _ => (0, self.int_to_int(v, from, I64, is_signed(ty))),
         }
     }

@@ -32,8 +32,8 @@ use taipan_codegen::{SymbolRef, abi};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
 
-use crate::Addresses;
 use crate::isa::Peculiarities;
+use crate::{Addresses, debug};
 pub(crate) use glue::emit_glue;
 pub(crate) use jit::{emit_entry, unit_signature};
 pub(crate) use symbols::Symbols;
@@ -82,6 +82,7 @@ pub(crate) fn emit_graph(
     };
     let regions = Regions::new(func);
     let machine = Peculiarities::of(isa);
+    let labels = func.dfg.values_labels.is_some();
     let mut emitter = Emitter {
         b: FunctionBuilder::new(func, builder_context),
         program,
@@ -98,7 +99,8 @@ pub(crate) fn emit_graph(
         regions,
         roots: None,
         place: (graph.startblock, 0),
-        placed: matches!(form, Form::Listed(_) | Form::Checked(_)),
+        placed: labels || matches!(form, Form::Listed(_) | Form::Checked(_)),
+        labels,
         checked: matches!(form, Form::Checked(_)),
         overflow: None,
         nursery_full: None,
@@ -173,6 +175,8 @@ struct Emitter<'a, 'b> {
     place: (BlockId, usize),
     /// Whether instructions get to know where they come from.
     placed: bool,
+    /// Whether values get the names of variables.
+    labels: bool,
     /// Whether undefined behaviour is checked for.
     checked: bool,
     /// Whether the block's last operation overflowed, if it is one that may.
@@ -300,6 +304,9 @@ impl Emitter<'_, '_> {
 
     fn define(&mut self, v: VarId, value: Value) {
         self.values[v.index()] = Some(value);
+        if self.labels {
+            self.b.set_val_label(value, debug::label(v.index()));
+        }
     }
 
     fn layout(&mut self, ty: LLType) -> Rc<Layout> {

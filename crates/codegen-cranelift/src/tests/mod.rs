@@ -18,7 +18,7 @@ use taipan_transform::{
     Effects, Passes, Summaries, Summary, effects, exception_transform, gc_transform, summary,
 };
 
-use crate::{LoadedImage, OptLevel, call_function, call_roots, compile_all};
+use crate::{FunctionCompiler, LoadedImage, OptLevel, call_function, call_roots, compile_all};
 
 /// What the transforms ask, answered for a program of tables without optimisations.
 struct Stage {
@@ -86,6 +86,7 @@ fn transformed(program: &TableProgram) -> TableProgram {
 /// Compiles the last function of the program and calls it.
 fn run_native(program: &TableProgram, args: &[LLValue]) -> String {
     let program = transformed(program);
+    describe(&program);
     let f = program.functions.last().expect("a function");
     let roots = call_roots(&program, f);
     let image = compile_all(&program, &roots, None, OptLevel::Speed).expect("compiles");
@@ -98,6 +99,22 @@ fn run_native(program: &TableProgram, args: &[LLValue]) -> String {
         |_, r| outcome(r.map_err(|e| e.class)),
     )
     .expect("runs")
+}
+
+/// What debuggers are told of code does not change it.
+fn describe(program: &TableProgram) {
+    let mut compiler = FunctionCompiler::new(OptLevel::Speed).expect("a compiler");
+    for f in &program.functions {
+        let graph = &program.graphs[f.name()];
+        let plain = compiler.compile(program, f, graph).expect("compiles");
+        let described = compiler.compile_described(program, f, graph);
+        let described = described.expect("compiles");
+        assert!(described.debug.is_some());
+        assert_eq!(
+            (plain.code, plain.relocs, plain.locations),
+            (described.code, described.relocs, described.locations)
+        );
+    }
 }
 
 fn run_llinterp(program: &TableProgram, args: &[LLValue]) -> String {

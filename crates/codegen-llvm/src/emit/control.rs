@@ -48,6 +48,9 @@ impl Emitter<'_> {
                 self.done.push(Chunk::Text(text));
                 self.done.push(Chunk::Phis(*id));
             }
+            for v in &graph.block(*id).inputargs {
+                self.describe(*v);
+            }
             self.block_body(*id)?;
         }
         Ok(())

@@ -132,8 +132,13 @@ impl Emitter<'_> {
             TypeKind::Ptr(to) if *to == *STR => (2, self.as_type(v, Ty::I64)),
             TypeKind::Char if v.ty == Ty::I8 => (3, self.int_to_int(v, Ty::I64, false)),
             _ => {
+                let kind = match ty.kind() {
+                    TypeKind::Ptr(_) | TypeKind::Address => 5,
+                    TypeKind::Int(k) if !k.signed => 6,
+                    _ => 0,
+                };
                 let v = self.as_type(v, Ty::I64);
-                (0, self.int_to_int(&v, Ty::I64, is_signed(ty)))
+                (kind, self.int_to_int(&v, Ty::I64, is_signed(ty)))
             }
         })
     }

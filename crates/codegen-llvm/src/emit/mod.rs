@@ -27,7 +27,9 @@ use taipan_lltype::{
 };
 
 use crate::names::{global, symbol_name};
-use crate::text::{FunctionText, Metadata, function_mark, metadata_mark, place_mark};
+use crate::text::{
+    FunctionText, Metadata, TextVariable, function_mark, metadata_mark, place_mark, variable_mark,
+};
 use crate::types::{Bad, Param, Signature, Ty, llvm_type};
 
 /// The text of a function. Checked code looks for what would be undefined behaviour.
@@ -115,6 +117,7 @@ struct Emitter<'a> {
     metadata: Vec<Metadata>,
     locations: Vec<u32>,
     places: Vec<u32>,
+    variables: Vec<TextVariable>,
     /// Position in the bytecode of what is being emitted.
     at: u32,
     /// The frame on the shadow stack: its number of slots.
@@ -157,6 +160,7 @@ impl<'a> Emitter<'a> {
             metadata: Vec::new(),
             locations: Vec::new(),
             places: Vec::new(),
+            variables: Vec::new(),
             at: 0,
             roots: None,
             overflow: None,
@@ -181,11 +185,12 @@ impl<'a> Emitter<'a> {
         let blocks = self.graph.reachable();
         let mut operations = blocks.iter().flat_map(|b| &self.graph.block(*b).operations);
         // Runaway recursion ends in an exception, not in a loop.
-        if operations.any(|op| op.op == PlainOp::StackCheck.into()) {
+        if self.checked || operations.any(|op| op.op == PlainOp::StackCheck.into()) {
             out.push_str(" \"disable-tail-calls\"=\"true\"");
         }
         if self.checked {
-            out.push_str(" \"frame-pointer\"=\"all\" \"no-builtins\"");
+            // Functions show as themselves in tracebacks, and so do their callers.
+            out.push_str(" noinline \"frame-pointer\"=\"all\" \"no-builtins\"");
         }
         // In the order of the module: the table of places is sorted by address.
         out.push_str(" section \".text\"");
@@ -231,6 +236,7 @@ impl<'a> Emitter<'a> {
             metadata: self.metadata,
             locations: self.locations,
             places: self.places,
+            variables: self.variables,
         }
     }
 
@@ -258,15 +264,50 @@ impl<'a> Emitter<'a> {
 
     /// The mark of the place that instructions come from.
     fn place(&mut self) -> String {
+        place_mark(self.place_number())
+    }
+
+    fn place_number(&mut self) -> usize {
         let at = self.at;
-        let i = match self.places.iter().rposition(|p| *p == at) {
+        match self.places.iter().rposition(|p| *p == at) {
             Some(i) => i,
             None => {
                 self.places.push(at);
                 self.places.len() - 1
             }
+        }
+    }
+
+    /// Tells debuggers what a variable is from here on.
+    fn describe(&mut self, v: VarId) {
+        let data = &self.graph.vars[v.index()];
+        let Some(value) = self.values[v.index()].clone() else {
+            return;
         };
-        place_mark(i)
+        if data.name.is_empty() {
+            return;
+        }
+        let known = self.variables.iter();
+        let known = known
+            .enumerate()
+            .rfind(|(_, k)| *k.name == *data.name && k.ty == data.ty);
+        let number = match known {
+            Some((i, _)) => i,
+            None => {
+                let arguments = self.graph.args().iter();
+                let mut passed = arguments.filter(|a| !self.graph.ty(**a).is_void());
+                let argument = passed.position(|a| *a == v).map_or(0, |i| i as u32 + 1);
+                self.variables.push(TextVariable {
+                    name: data.name.to_string(),
+                    ty: data.ty,
+                    argument,
+                });
+                self.variables.len() - 1
+            }
+        };
+        let place = self.place_number();
+        self.out
+            .push_str(&variable_mark(number, place, &value.typed()));
     }
 
     fn metadata(&mut self, m: Metadata) -> String {

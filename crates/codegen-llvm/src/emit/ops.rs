@@ -20,7 +20,10 @@ impl Emitter<'_> {
             }
             .map_err(|e| format!("{}: {e}", op.op))?;
             match value {
-                Some(v) if !graph.ty(op.result).is_void() => self.define(op.result, &v),
+                Some(v) if !graph.ty(op.result).is_void() => {
+                    self.define(op.result, &v);
+                    self.describe(op.result);
+                }
                 _ => self.define_void(op)?,
             }
         }

@@ -46,7 +46,9 @@ pub(crate) fn c_program(
     extent: Extent<'_>,
 ) -> Result<CProgram, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    program_files(&program, &mut Source::new(db, roots), extent)
+    let checked = roots.program(db).checked(db);
+    let options = EmitOptions { checked };
+    program_files(&program, &mut Source::new(db, roots), extent, options)
 }
 
 /// Where the code of a function comes from.

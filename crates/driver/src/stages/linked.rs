@@ -25,6 +25,7 @@ use taipan_rtyper::StaticKey;
 use crate::db::Database;
 use crate::function::LLFunction;
 use crate::parallel::{par_map, par_steps};
+use crate::stages::debug::image_debug;
 use crate::stages::native::{QuerySource, glue_code, machine_code};
 use crate::stages::reach::reachable;
 use crate::stages::whole::graph::{Basis, BasisChanges, Place, place, work_in_place};
@@ -89,6 +90,9 @@ pub(crate) fn linked_image(
         let mut image =
             (linked.linker).image(&mut |f, code| source.positions_from(f, code, known))?;
         image.collector = roots.program(db).collector(db);
+        if roots.program(db).debug(db) {
+            image.debug = Some(image_debug(db, roots, &image, known)?);
+        }
         if known.len() > 2 * image.functions().count() {
             known.retain(|f, _| image.place(&SymbolRef::Func(f.clone())).is_some());
         }

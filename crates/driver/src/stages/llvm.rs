@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
 use taipan_base::{Db, noted};
 use taipan_codegen::{
-    CodegenError, DataObject, Glue, MAIN_SYMBOL, Piece, SymbolRef, mangle_function,
+    CodegenError, DataObject, DebugTypes, Glue, MAIN_SYMBOL, Piece, SymbolRef, mangle_function,
 };
 use taipan_codegen_llvm::{
     FunctionText, Module, PlacesRow, Source, function_text, glue_references, rooted, symbol_name,
@@ -23,7 +23,9 @@ use crate::db::Database;
 use crate::function::LLFunction;
 use crate::parallel::{par_map, par_steps};
 use crate::stages::c::module_of;
-use crate::stages::native::{emitted, kept_emission, line_of, source_of, written_as};
+use crate::stages::native::{
+    emitted, kept_emission, line_of, owns_variables, source_of, written_as,
+};
 use crate::stages::stage_cache::Search;
 use crate::stages::whole::optimized_functions;
 use crate::stages::{GraphStage, StageProgram, search_of};
@@ -167,11 +169,17 @@ fn arranged(db: &Database, roots: Roots, all: Everything) -> Result<LlvmProgram,
             return Err(CodegenError::new(name, "two things have this name"));
         }
     }
+    let described = roots.program(db).debug(db);
     let sources = par_map(db, &all.functions, |db, (f, text)| {
-        (
-            module_name(db, roots, f),
-            source(db, roots, f, text.clone()),
-        )
+        let mut source = source(db, roots, f, text.clone());
+        if described {
+            let is_own = owns_variables(db, roots, written_as(f));
+            let variables = text.variables.iter();
+            source.shown = variables
+                .map(|v| v.argument != 0 || is_own(&v.name))
+                .collect();
+        }
+        (module_name(db, roots, f), source)
     });
     let mut by_module: BTreeMap<String, Vec<Source>> = BTreeMap::new();
     for (name, source) in sources {
@@ -179,6 +187,7 @@ fn arranged(db: &Database, roots: Roots, all: Everything) -> Result<LlvmProgram,
     }
     let mut modules = Vec::new();
     let mut rows = Vec::new();
+    let program = roots.program(db);
     for (name, mut functions) in by_module {
         functions.sort_by_cached_key(|s| {
             let line = s.lines.iter().copied().filter(|l| *l != 0).min();
@@ -189,13 +198,25 @@ fn arranged(db: &Database, roots: Roots, all: Everything) -> Result<LlvmProgram,
             file: s.file.clone(),
             function: s.function.clone(),
         }));
+        let types = program.debug(db).then(|| {
+            let graphs = StageProgram::new(db, roots, GraphStage::Gc);
+            let mut types = DebugTypes::default();
+            for s in &mut functions {
+                let variables = s.text.variables.iter().zip(&s.shown);
+                s.variables = variables
+                    .map(|(v, shown)| shown.then(|| types.number(v.ty, &graphs))?)
+                    .collect();
+            }
+            types.finish()
+        });
         modules.push(Module {
             name,
             functions,
+            types,
             ..Module::default()
         });
     }
-    let (program, data): (Vec<_>, Vec<_>) =
+    let (table, data): (Vec<_>, Vec<_>) =
         (all.data.into_iter()).partition(|(s, _)| *s == SymbolRef::ProgramTable);
     modules.extend(data_modules(data));
     let mut glue = all.glue;
@@ -205,7 +226,7 @@ fn arranged(db: &Database, roots: Roots, all: Everything) -> Result<LlvmProgram,
     });
     modules.push(Module {
         name: PROGRAM.to_owned(),
-        data: program,
+        data: table,
         glue,
         places: Some((rows, roots.program(db).checked(db))),
         ..Module::default()
@@ -255,6 +276,8 @@ fn source(db: &dyn Db, roots: Roots, f: &FuncSym, text: Arc<FunctionText>) -> So
         function: written_as.name().into(),
         locations: lines_of(&text.locations),
         lines: lines_of(&text.places),
+        shown: Vec::new(),
+        variables: Vec::new(),
         text,
     }
 }

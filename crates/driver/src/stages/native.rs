@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taipan_annotator::{Roots, Spec};
 use taipan_base::{ArtifactStore, Db, File, LineIndex, line_index, noted};
-use taipan_code::{CodeSpans, code_spans};
+use taipan_code::{CodeId, CodeSpans, code_spans};
 use taipan_codegen::{
     CodeSource, CodegenError, CompiledFunction, Glue, Image, Lister, Listing, Positions, SymbolRef,
 };
@@ -77,17 +77,27 @@ noted! {
 
 fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
     let kept = search_of(db, f, kept_code);
-    emitted(db, f, MACHINE_CODE, &kept, |program, graph| {
-        with_compiler_for(db, f.roots(db), |c| c.compile(program, f.sym(db), graph))
+    let described = f.roots(db).program(db).debug(db);
+    emitted(db, f, code_name(db, f), &kept, |program, graph| {
+        with_compiler_for(db, f.roots(db), |c| match described {
+            true => c.compile_described(program, f.sym(db), graph),
+            false => c.compile(program, f.sym(db), graph),
+        })
     })
 }
 
-const MACHINE_CODE: &str = "machine_code";
+/// What code is kept as: with what debuggers are told of it, or without.
+fn code_name(db: &dyn Db, f: LLFunction) -> &'static str {
+    match f.roots(db).program(db).debug(db) {
+        true => "described_code",
+        false => "machine_code",
+    }
+}
 
 noted! {
     /// What is kept of [`machine_code`].
     fn kept_code(db, f: LLFunction) -> Search<Arc<CompiledFunction>> {
-        kept_emission(db, f, MACHINE_CODE)
+        kept_emission(db, f, code_name(db, f))
     }
 }
 
@@ -258,17 +268,34 @@ pub(crate) fn source_of(
     roots: Roots,
     f: &FuncSym,
 ) -> Option<(File, Arc<CodeSpans>, Arc<LineIndex>)> {
+    let code = code_of(db, roots, f)?;
+    let file = code.file(db)?;
+    Some((file, code_spans(db, code), line_index(db, file)))
+}
+
+/// The bytecode of a function of the program.
+fn code_of(db: &dyn Db, roots: Roots, f: &FuncSym) -> Option<CodeId> {
     let FuncKind::User { func, spec, .. } = f.kind() else {
         return None;
     };
     let spec = Spec::new(db, roots, *func, spec.clone());
     let object = Object::new(db, roots.program(db), spec.func(db));
-    let data = taipan_interp::object(db, object);
-    let Some(ObjData::Function(data)) = data.as_deref() else {
-        return None;
-    };
-    let file = data.code.file(db)?;
-    Some((file, code_spans(db, data.code), line_index(db, file)))
+    match taipan_interp::object(db, object).as_deref() {
+        Some(ObjData::Function(data)) => Some(data.code),
+        _ => None,
+    }
+}
+
+/// Whether a variable of a function's graph is one of the function: others are of functions that were
+/// inlined.
+pub(crate) fn owns_variables(db: &dyn Db, roots: Roots, f: &FuncSym) -> impl Fn(&str) -> bool {
+    let code = code_of(db, roots, f).map(|code| taipan_code::code(db, code));
+    move |name| {
+        code.as_ref().is_none_or(|code| {
+            let captured = code.cells.iter().map(|(name, _)| name).chain(&code.frees);
+            code.locals.iter().chain(captured).any(|n| **n == *name)
+        })
+    }
 }
 
 /// The line that a position in bytecode comes from; 0 if that is unknown.

@@ -5,7 +5,7 @@ use taipan_lltype::{ADDRESS, BOOL, FLOAT, GCREF, PlainOp, SIGNED, View};
 
 use super::ptr::type_arg;
 use super::{builtin, jit, lowlevel, rlib, weakref};
-use crate::hop::{cbool, csigned, cvoid};
+use crate::hop::{cbool, cvoid};
 use crate::reprs::InstanceRepr;
 use crate::{Hop, RType, Repr, TyperError, containers};
 
@@ -79,7 +79,7 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
             }
         }
 
-        // Assertions stay; output for debugging goes.
+        // Assertions and output for debugging stay.
         LlAssert => rlib::ll_assert(hop),
         LlAssertNotNone
         | MakeSureNotResized
@@ -89,10 +89,15 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         | CheckListOfChars
         | CheckNotAccessDirectly
         | MarkDictNonNull => rlib::first_argument(hop),
-        HaveDebugPrints | HaveDebugPrintsFor => rlib::returns(hop, cbool(false)),
-        DebugOffset => rlib::returns(hop, csigned(-1)),
-        DebugStart | DebugStop => rlib::returns(hop, csigned(0)),
-        DebugPrint | DebugFlush | DebugForked | AttachGdb => rlib::returns(hop, cvoid()),
+        HaveDebugPrints => rlib::debug_output(hop, "rpy_debug_have_prints"),
+        HaveDebugPrintsFor => rlib::debug_output(hop, "rpy_debug_have_prints_for"),
+        DebugOffset => rlib::debug_output(hop, "rpy_debug_offset"),
+        DebugStart => rlib::debug_output(hop, "rpy_debug_start"),
+        DebugStop => rlib::debug_output(hop, "rpy_debug_stop"),
+        DebugFlush => rlib::debug_output(hop, "rpy_debug_flush"),
+        DebugForked => rlib::debug_output(hop, "rpy_debug_forked"),
+        DebugPrint => rlib::debug_print(hop),
+        AttachGdb => rlib::returns(hop, cvoid()),
 
         Hint => jit::hint(hop, &jit::true_keywords(hop)),
         Promote | PromoteString | PromoteUnicode => jit::hint(hop, &[f.name()]),

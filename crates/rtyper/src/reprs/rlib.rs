@@ -5,7 +5,7 @@ use taipan_base::ErrorCode;
 use taipan_graph::Const;
 use taipan_lltype::{BOOL, LLType, PlainOp, SIGNED, UNSIGNED, View};
 
-use crate::hop::cvoid;
+use crate::hop::{cbool, cvoid};
 use crate::reprs::InstanceRepr;
 use crate::reprs::lowlevel::keyword_const;
 use crate::{Hop, RType, Repr, TyperError};
@@ -226,6 +226,35 @@ pub(super) fn instantiate(hop: &Hop<'_>) -> RType {
         hop.genop_void(View::GcCollectMinor {});
     }
     Ok(Some(v))
+}
+
+/// A function of the runtime for sections of debug output. A time is returned where the last
+/// argument says so.
+pub(super) fn debug_output(hop: &Hop<'_>, name: &str) -> RType {
+    let f = taipan_lltype::external(name)
+        .ok_or_else(|| TyperError::internal(format!("{name} is not in the table")))?;
+    let mut args = Vec::new();
+    for (i, ty) in f.ty().args.iter().enumerate() {
+        args.push(match ty {
+            ty if *ty == *BOOL && i >= hop.nb_args() => cbool(false),
+            ty if *ty == *BOOL => hop.inputarg(&Repr::Bool, i)?,
+            ty if *ty == *SIGNED => hop.inputarg(&Repr::signed(), i)?,
+            _ => hop.inputarg(&Repr::Str, i)?,
+        });
+    }
+    hop.exception_cannot_occur()?;
+    Ok(Some(hop.llops.gencall(f, args)))
+}
+
+/// `debug_print()`: what its arguments are represented by.
+pub(super) fn debug_print(hop: &Hop<'_>) -> RType {
+    let mut values = Vec::with_capacity(hop.nb_args());
+    for (i, r) in hop.args_r.iter().enumerate() {
+        values.push(hop.inputarg(r, i)?);
+    }
+    hop.exception_cannot_occur()?;
+    hop.genop_void(View::DebugPrint { values: &values });
+    Ok(Some(cvoid()))
 }
 
 pub(super) fn ll_assert(hop: &Hop<'_>) -> RType {

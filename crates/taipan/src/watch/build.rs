@@ -28,6 +28,7 @@ impl Build {
         let (target, output) = (args.target.clone(), output_of(args));
         let load = LoadOptions {
             checked: args.code.checked(),
+            debug: args.debug(),
             collector: args.code.collector.gc,
             machine: args.for_machine.machine(),
             passes: args.code.passes(),
