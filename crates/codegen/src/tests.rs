@@ -231,8 +231,6 @@ impl CodeSource for Chain {
             function: f.name().into(),
             locations: code.locations.iter().map(|at| at + 10).collect(),
             lines: Vec::new(),
-            keeps_frames: false,
-            debug: None,
         }))
     }
 }

@@ -143,23 +143,21 @@ extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) 
         let at = registers(context);
         let mut way = Way::default();
         let table = Table::current();
-        let inside = table.as_ref().and_then(|t| t.find(at.pc));
-        if let (Some(table), Some(location)) = (&table, inside)
-            && table.checked
-        {
-            way.push(location);
-            if at.link.is_none() && table.is_without_frame(at.pc) {
-                let mut back = [0];
-                if read(at.sp, &mut back) == 1 {
-                    (table.find(back[0].wrapping_sub(1)).into_iter()).for_each(|l| way.push(l));
+        if let Some(table) = &table {
+            let inside = way.push(table, at.pc);
+            if inside && table.checked {
+                if at.link.is_none() && table.is_without_frame(at.pc) {
+                    let mut back = [0];
+                    if read(at.sp, &mut back) == 1 {
+                        way.push(table, back[0].wrapping_sub(1));
+                    }
                 }
+                way.follow(table, at.fp);
+            } else {
+                way.search(table, at.sp, at.link.filter(|_| inside));
             }
-            way.follow(table, at.fp);
-        } else if let Some(table) = &table {
-            inside.into_iter().for_each(|l| way.push(l));
-            way.search(table, at.sp, at.link.filter(|_| inside.is_some()));
+            way.print(table);
         }
-        way.print();
         os::write_all(2, b"Fatal RPython error: ");
         let address = *info.cast::<usize>().add(2);
         os::write_all(
@@ -241,8 +239,8 @@ impl Table {
         unsafe { self.rows.add(row).as_ref() }
     }
 
-    /// The place that the code at an address comes from.
-    fn find(&self, pc: usize) -> Option<Location> {
+    /// What the table says of the code at an address.
+    fn find_row(&self, pc: usize) -> Option<&'static Location> {
         let row = match self.by_symbol {
             true => {
                 let hash = own::hash(self.own.as_ref()?.function(pc)?) as usize;
@@ -251,7 +249,12 @@ impl Table {
             false => self.row(pc),
         }?;
         // SAFETY: places are static.
-        let mut location = unsafe { *row.location.as_ref()? };
+        unsafe { row.location.as_ref() }
+    }
+
+    /// The place that the code at an address comes from.
+    fn find(&self, pc: usize) -> Option<Location> {
+        let mut location = *self.find_row(pc)?;
         if self.checked
             && location.line == 0
             && let Some(own) = &self.own
@@ -264,27 +267,32 @@ impl Table {
     }
 }
 
-/// Calls, innermost first.
+/// Calls, innermost first: places in the code. There may be little stack.
 struct Way {
-    calls: [Option<Location>; MOST_CALLS],
+    calls: [usize; MOST_CALLS],
     count: usize,
 }
 
 impl Default for Way {
     fn default() -> Self {
         Way {
-            calls: [None; MOST_CALLS],
+            calls: [0; MOST_CALLS],
             count: 0,
         }
     }
 }
 
 impl Way {
-    fn push(&mut self, location: Location) {
+    /// Adds a place if it is in code of the program.
+    fn push(&mut self, table: &Table, pc: usize) -> bool {
+        if table.find_row(pc).is_none() {
+            return false;
+        }
         if let Some(slot) = self.calls.get_mut(self.count) {
-            *slot = Some(location);
+            *slot = pc;
         }
         self.count += 1;
+        true
     }
 
     fn is_full(&self) -> bool {
@@ -299,11 +307,7 @@ impl Way {
                 return;
             }
             let [next, back] = frame;
-            let Some(location) = table.find(back.wrapping_sub(1)) else {
-                return;
-            };
-            self.push(location);
-            if next <= fp {
+            if !self.push(table, back.wrapping_sub(1)) || next <= fp {
                 return;
             }
             fp = next;
@@ -317,26 +321,24 @@ impl Way {
             return;
         }
         // The register may be that of a call which this function has made.
-        let innermost = self.calls.first().copied().flatten();
-        let caller = link.and_then(|back| table.find(back.wrapping_sub(1)));
-        let caller = caller.filter(|c| !innermost.is_some_and(|l| l.function == c.function));
+        let function = |pc: usize| table.find_row(pc).map(|l| l.function);
+        let innermost = function(self.calls[0]).filter(|_| self.count > 0);
+        let link = link.filter(|back| function(back.wrapping_sub(1)) != innermost);
         // It may be on the stack as well.
-        let mut known = caller.and(link);
-        caller.into_iter().for_each(|c| self.push(c));
+        let mut known = link.filter(|back| self.push(table, back.wrapping_sub(1)));
         let mut words = [0; 64];
         let mut at = sp;
         for _ in 0..MOST_WORDS / words.len() {
             // Up to where the stack ends.
             let n = read(at, &mut words);
             for word in &words[..n] {
-                if let Some(location) = table.find(word.wrapping_sub(1))
-                    // SAFETY: code of the program is before that address.
-                    && unsafe { follows_call(*word) }
+                // SAFETY: code of the program is before that address.
+                if table.find_row(word.wrapping_sub(1)).is_some() && unsafe { follows_call(*word) }
                 {
                     if known.take() == Some(*word) {
                         continue;
                     }
-                    self.push(location);
+                    self.push(table, word.wrapping_sub(1));
                 }
             }
             if n < words.len() || self.is_full() {
@@ -346,7 +348,7 @@ impl Way {
         }
     }
 
-    fn print(&self) {
+    fn print(&self, table: &Table) {
         if self.count == 0 {
             return;
         }
@@ -354,8 +356,10 @@ impl Way {
         if self.count > MOST_CALLS {
             os::write_all(2, b"  ...\n");
         }
-        for location in self.calls.iter().rev().flatten() {
-            exc::print_location(location);
+        for pc in self.calls[..self.count.min(MOST_CALLS)].iter().rev() {
+            if let Some(location) = table.find(*pc) {
+                exc::print_location(&location);
+            }
         }
     }
 }
@@ -406,14 +410,17 @@ pub unsafe extern "C" fn rpy_check_failed(
     frame: usize,
 ) -> ! {
     let mut way = Way::default();
-    way.push(*location);
     // SAFETY: by contract.
     unsafe {
         if let Some(table) = Table::current() {
             way.follow(&table, frame);
+            way.print(&table);
         }
     }
-    way.print();
+    if way.count == 0 {
+        os::write_all(2, b"RPython traceback:\n");
+    }
+    exc::print_location(location);
     exc::fatal(match what {
         1 => b"index out of range",
         2 => b"raw memory used after it was freed",
@@ -435,10 +442,10 @@ pub unsafe extern "C" fn rpy_unit_check_failed(name: *const u8, length: usize) -
     let name = unsafe {
         if let Some(table) = Table::current() {
             way.search(&table, here.as_ptr() as usize, None);
+            way.print(&table);
         }
         core::slice::from_raw_parts(name, length)
     };
-    way.print();
     if way.count == 0 {
         os::write_all(2, b"RPython traceback:\n");
     }

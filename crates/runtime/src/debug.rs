@@ -78,8 +78,9 @@ impl Line {
 }
 
 fn line<'a>() -> &'a mut Line {
+    let line = &raw mut LINE;
     // SAFETY: only the thread with the lock prints, and nobody keeps it.
-    unsafe { &mut *(&raw mut LINE) }
+    unsafe { &mut *line }
 }
 
 fn wants() -> bool {
