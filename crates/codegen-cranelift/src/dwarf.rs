@@ -208,9 +208,6 @@ impl Writer {
         let root = self.dwarf.unit.root();
         let entry = self.dwarf.unit.add(root, gimli::DW_TAG_subprogram);
         self.name(entry, &f.name);
-        let symbol = self.dwarf.strings.add(&*f.symbol);
-        let symbol = AttributeValue::StringRef(symbol);
-        self.set(entry, gimli::DW_AT_linkage_name, symbol);
         self.set(
             entry,
             gimli::DW_AT_low_pc,

@@ -291,9 +291,9 @@ impl Nodes {
         let lines = f.lines.iter().copied().filter(|l| *l != 0);
         let line = lines.min().unwrap_or(0);
         let name = escaped(f.function.as_bytes());
-        let symbol = escaped(f.symbol().as_bytes());
+        // No linkageName: gdb would show that and know no function by the other one.
         self.distinct(format!(
-            "distinct !DISubprogram(name: \"{name}\", linkageName: \"{symbol}\", scope: !{file}, \
+            "distinct !DISubprogram(name: \"{name}\", scope: !{file}, \
              file: !{file}, line: {line}, type: !{ty}, scopeLine: {line}, \
              spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !{unit})"
         ))

@@ -78,8 +78,6 @@ pub struct DebugFunction {
     pub size: u64,
     /// What it is called in the source.
     pub name: Arc<str>,
-    /// What its symbol is called.
-    pub symbol: Arc<str>,
     /// Its file; none if that is unknown.
     pub file: Option<Arc<str>>,
     /// From which offsets on the code comes from which lines, from 1; 0 if unknown.

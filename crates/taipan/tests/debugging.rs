@@ -324,6 +324,15 @@ fn all_arguments(options: &[&str]) -> Result<(), Failed> {
     )
 }
 
+/// A breakpoint by the name of a function.
+fn breakpoint(options: &[&str]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    build(folder, options)?;
+    let text = gdb(folder, &["break t.stops", "run", "backtrace"])?;
+    contains(&text, &["Breakpoint 1, t.stops (", "in t.work ("])
+}
+
 /// Variables by their names.
 fn locals(options: &[&str]) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
@@ -396,6 +405,13 @@ const CASES: &[(&str, &str, Case, &[&str])] = &[
         "gdb",
         all_arguments,
         &["--backend", "c", "-O0"],
+    ),
+    ("breakpoint_cranelift", "gdb", breakpoint, &["-g"]),
+    (
+        "breakpoint_llvm",
+        "clang gdb",
+        breakpoint,
+        &["--backend", "llvm", "-g"],
     ),
     ("locals_cranelift", "gdb", locals, &["-g"]),
     ("locals_c", "gdb", locals, &["--backend", "c", "-O0"]),

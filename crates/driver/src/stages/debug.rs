@@ -1,11 +1,10 @@
 //! What debuggers are told of a program.
 
-use rustc_hash::FxHashMap;
 use taipan_annotator::Roots;
 use taipan_base::Db;
 use taipan_codegen::{
     CodeSource as _, CodegenError, DebugFunction, DebugTypes, DebugVariable, Image, ImageDebug,
-    SectionId, UNKNOWN_FILE,
+    UNKNOWN_FILE,
 };
 
 use crate::stages::linked::KnownPositions;
@@ -21,9 +20,6 @@ pub(crate) fn image_debug(
 ) -> Result<ImageDebug, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut source = QuerySource::new(db, roots);
-    let symbols = image.symbols.iter();
-    let symbols = symbols.filter(|s| s.place.section == SectionId::Text);
-    let symbols: FxHashMap<u64, _> = symbols.map(|s| (s.place.offset, &s.name)).collect();
     let mut types = DebugTypes::default();
     let mut functions = Vec::new();
     for (f, place) in image.functions() {
@@ -48,10 +44,6 @@ pub(crate) fn image_debug(
             start: place.offset,
             size: code.code.len() as u64,
             name: positions.function.clone(),
-            symbol: match symbols.get(&place.offset) {
-                Some(name) => (*name).clone(),
-                None => f.name().into(),
-            },
             file: (*positions.file != *UNKNOWN_FILE).then(|| positions.file.clone()),
             lines: lines.map(|((offset, _), line)| (*offset, *line)).collect(),
             frame: debug.frame,
