@@ -232,7 +232,12 @@ impl FunctionCompiler {
         self.run_cranelift(name)?;
         let code = self.context.compiled_code();
         let text = code.and_then(|c| c.vcode.as_deref()).unwrap_or_default();
-        Ok(symbols.with_names(text))
+        // Notes for debuggers are no instructions.
+        let lines = text.split_inclusive('\n');
+        let text: String = lines
+            .filter(|line| !line.trim_start().starts_with("unwind "))
+            .collect();
+        Ok(symbols.with_names(&text))
     }
 
     fn emit(

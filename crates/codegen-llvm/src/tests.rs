@@ -357,7 +357,7 @@ fn allocation_takes_from_the_nursery() {
               br label %done2
             done2:
               %v6 = phi ptr [ %v1, %fast3 ], [ %v5, %slow1 ]
-              store ptr @type.47ab87d7ba723a19, ptr %v6, align 8, !tbaa !5
+              store ptr @type.pair.47ab87d7ba723a19, ptr %v6, align 8, !tbaa !5
               %v7 = getelementptr inbounds i8, ptr %v6, i64 8
               store i64 0, ptr %v7, align 8, !tbaa !5
               %v8 = getelementptr inbounds i8, ptr %v6, i64 16
@@ -543,6 +543,8 @@ fn a_module_with_lines() {
         locations: vec![12; text.locations.len()],
         lines: vec![12; text.places.len()],
         text,
+        shown: Vec::new(),
+        variables: Vec::new(),
     };
     expect![[r#"
         ; m
@@ -578,7 +580,7 @@ fn a_module_with_lines() {
         !llvm.module.flags = !{!9, !10}
 
         !0 = !DIFile(filename: "m.py", directory: "/folder")
-        !1 = distinct !DICompileUnit(language: DW_LANG_Python, file: !0, producer: "taipan", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly, splitDebugInlining: false, nameTableKind: None)
+        !1 = distinct !DICompileUnit(language: DW_LANG_C99, file: !0, producer: "taipan", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly, splitDebugInlining: false, nameTableKind: None)
         !2 = !{null}
         !3 = !DISubroutineType(types: !2)
         !4 = distinct !DISubprogram(name: "m.f", linkageName: "f.8fb02747ac596f9f", scope: !0, file: !0, line: 12, type: !3, scopeLine: 12, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1)
@@ -620,8 +622,8 @@ fn data_and_glue() {
         ; m
         source_filename = "m"
 
-        @type.5077f0a243fb551e.object = internal constant <{ [8 x i8], ptr, [11 x i8] }> <{ [8 x i8] c"\01\00\00\00\00\00\00\00", ptr getelementptr (i8, ptr @type.feb20366f188c111, i64 15), [11 x i8] c"\00\00\00\00\00\00\00\00a\22b" }>, align 8
-        @type.5077f0a243fb551e = dso_local alias [0 x i8], getelementptr (i8, ptr @type.5077f0a243fb551e.object, i64 8)
+        @type.Signed.5077f0a243fb551e.object = internal constant <{ [8 x i8], ptr, [11 x i8] }> <{ [8 x i8] c"\01\00\00\00\00\00\00\00", ptr getelementptr (i8, ptr @type.rpy_string.feb20366f188c111, i64 15), [11 x i8] c"\00\00\00\00\00\00\00\00a\22b" }>, align 8
+        @type.Signed.5077f0a243fb551e = dso_local alias [0 x i8], getelementptr (i8, ptr @type.Signed.5077f0a243fb551e.object, i64 8)
         @taipan.places = dso_local constant <{ i64, i64, ptr, ptr }> <{ i64 0, i64 1, ptr @main, ptr null }>, align 8
 
         define i32 @main(i32 %argc, ptr %argv) nounwind section ".text" {
@@ -632,7 +634,7 @@ fn data_and_glue() {
 
         declare i32 @rpy_main(i32, ptr, ptr) nounwind
         @taipan.program = external dso_local global [0 x i8], align 8
-        @type.feb20366f188c111 = external dso_local global [0 x i8], align 8
+        @type.rpy_string.feb20366f188c111 = external dso_local global [0 x i8], align 8
 
     "#]].assert_eq(&text);
 }

@@ -265,6 +265,7 @@ fn images_hold_what_is_referred_to_once() {
         m.f1 Text 16 12
         m.f2 Text 32 12
         str Data 8 40
+        type.rpy_string Rodata 0 48
         section 0: 44 bytes
           4 PcRel32 Place(Place { section: Data, offset: 8 })
           8 PcRel32 Place(Place { section: Rodata, offset: 88 })
