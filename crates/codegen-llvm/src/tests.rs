@@ -46,7 +46,7 @@ fn verify(text: &str) {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    let made = tools.compile(text, 2, folder.path(), "module");
+    let made = tools.compile(text, 2, &[], folder.path(), "module");
     if let Err(e) = made {
         panic!("{e}\n{text}");
     }

@@ -146,18 +146,58 @@ impl Tools {
         &self.identity
     }
 
+    /// The clang that makes object files, if one does.
+    pub fn clang(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::Clang(clang) => Some(clang),
+            Kind::OptAndLlc(..) => None,
+        }
+    }
+
+    /// The library that clang has beside it which keeps the counts of programs that count.
+    pub fn profile_library(&self) -> Result<PathBuf, ToolsError> {
+        let clang = self.clang().ok_or_else(|| {
+            ToolsError::Missing("profiles need clang: opt and llc make none".to_owned())
+        })?;
+        let names = [
+            format!("libclang_rt.profile-{}.a", std::env::consts::ARCH),
+            "libclang_rt.profile.a".to_owned(),
+        ];
+        for name in names {
+            let said = run(
+                Command::new(clang).arg(format!("-print-file-name={name}")),
+                None,
+            )?;
+            let path = PathBuf::from(String::from_utf8_lossy(&said).trim());
+            if path.is_file() {
+                return Ok(path);
+            }
+        }
+        Err(ToolsError::Missing(format!(
+            "executables that count need the profile library of {}, which is not there: on Debian and Ubuntu, \
+             apt-get install libclang-rt-{}-dev",
+            clang.display(),
+            self.version
+        )))
+    }
+
     /// The commands that make an object file of a module in that file, as one writes them, at
-    /// an optimisation level.
-    pub fn commands(&self, from: &Path, to: &Path, level: u8) -> Vec<Vec<OsString>> {
+    /// an optimisation level. clang is told `more`.
+    pub fn commands(
+        &self,
+        from: &Path,
+        to: &Path,
+        level: u8,
+        more: &[String],
+    ) -> Vec<Vec<OsString>> {
         let (from, to) = (from.as_os_str(), to.as_os_str());
         let o = format!("-O{level}");
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         match &self.kind {
             Kind::Clang(clang) => {
                 let mut command = vec![clang.as_os_str().to_owned()];
-                command.extend(words(&[
-                    "-c", "-O2", "-x", "ir", "-w", "-fno-pic", "-fno-pie",
-                ]));
+                command.extend(words(&["-c", &o, "-x", "ir", "-w", "-fno-pic", "-fno-pie"]));
+                command.extend(more.iter().map(OsString::from));
                 command.extend(["-o".into(), to.to_owned(), from.to_owned()]);
                 vec![command]
             }
@@ -173,18 +213,19 @@ impl Tools {
         }
     }
 
-    /// The object file of a module's text. Its files are in that folder meanwhile.
+    /// The object file of a module's text. Its files are in that folder meanwhile. clang is told `more`.
     pub fn compile(
         &self,
         text: &str,
         level: u8,
+        more: &[String],
         folder: &Path,
         name: &str,
     ) -> Result<Object, ToolsError> {
         let from = folder.join(format!("{name}.ll"));
         let to = folder.join(format!("{name}.o"));
         std::fs::write(&from, text)?;
-        for words in self.commands(&from, &to, level) {
+        for words in self.commands(&from, &to, level, more) {
             let mut command = Command::new(&words[0]);
             command.args(&words[1..]);
             run(&mut command, Some(&words))?;

@@ -19,6 +19,7 @@ use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
 use crate::link::{file_identity, link_with_cache};
 use crate::parallel::par_map;
+use crate::profile::{Counting, Profile, ProfileOptions, obtain};
 use crate::program::load;
 use crate::result_cache::{Question, remember};
 use crate::stages::c::c_program;
@@ -39,6 +40,8 @@ pub struct COptions {
     pub debug: bool,
     /// Where the files are left, with a Makefile.
     pub keep_source: Option<Utf8PathBuf>,
+    /// The profile that code is optimised by.
+    pub profile: Option<ProfileOptions>,
 }
 
 /// What every C compiler is told: integers wrap, nothing is assumed of null pointers nor of what
@@ -127,7 +130,7 @@ pub(crate) fn load_c(
         .phase("cc", || {
             let dir = tempfile::Builder::new().prefix("taipan-c-").tempdir()?;
             let mut files = Vec::new();
-            for (i, object) in compile(db, &program, &flags)?.iter().enumerate() {
+            for (i, object) in compile(db, &program, &flags, None)?.iter().enumerate() {
                 let file = dir.path().join(format!("{i}.o"));
                 fs::write(&file, object)?;
                 files.push(file);
@@ -176,27 +179,54 @@ pub fn compile_c(
         leave(program, &flags, folder, output)
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
     }
-    let objects = timings
-        .phase("cc", || compile(db, program, &flags))
-        .map_err(failed)?;
     let script = match options.debug {
         true => Some(gdb_object(load_options.machine).map_err(|e| codegen_failure(&e))?),
         false => None,
     };
-    let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
-    let link_flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    timings
-        .phase("link", || {
-            link_with_cache(
-                &db.cache(),
-                Machine::HOST,
-                &objects,
-                &program.foreign,
-                &link_flags,
-                output,
-            )
-        })
-        .map_err(failed)
+    let make = |flags: &[String],
+                by: Option<(&Counting, &Profile)>,
+                output: &Utf8Path,
+                timings: &mut Timings| {
+        let objects = timings
+            .phase("cc", || compile(db, program, flags, by))
+            .map_err(failed)?;
+        let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        timings
+            .phase("link", || {
+                link_with_cache(
+                    &db.cache(),
+                    Machine::HOST,
+                    &objects,
+                    &program.foreign,
+                    &flags,
+                    output,
+                )
+            })
+            .map_err(failed)
+    };
+    let Some(profile) = &options.profile else {
+        return make(&flags, None, output, timings);
+    };
+    let cc = compiler_of_c().map_err(failed)?;
+    let counting = Counting::of_c_compiler(&cc)?;
+    let files = program.headers.iter().chain(&program.sources);
+    let files: Vec<(&str, &str)> = files.map(|f| (f.name.as_str(), f.text.as_str())).collect();
+    // What functions are like that are counted depends on the level.
+    let compiler = format!("{:?} {}", file_identity(&cc), flags.join(" "));
+    let profile = obtain(
+        profile,
+        &counting,
+        &compiler,
+        &files,
+        timings,
+        |program, timings| {
+            let counts = counting.counts().iter().map(|f| (*f).to_owned());
+            let flags: Vec<String> = flags.iter().cloned().chain(counts).collect();
+            make(&flags, None, program, timings)
+        },
+    )?;
+    make(&flags, Some((&counting, &profile)), output, timings)
 }
 
 fn files(
@@ -223,8 +253,13 @@ fn files(
     })
 }
 
-/// Compiles the files, on all threads. What has not changed comes from the cache.
-fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Vec<Vec<u8>>> {
+/// Compiles the files, on all threads, by a profile if there is one. What has not changed comes from the cache.
+fn compile(
+    db: &Database,
+    program: &CProgram,
+    flags: &[String],
+    by: Option<(&Counting, &Profile)>,
+) -> io::Result<Vec<Vec<u8>>> {
     let dir = tempfile::Builder::new().prefix("taipan-cc-").tempdir()?;
     let cache = db.cache();
     let cc = compiler_of_c()?;
@@ -232,11 +267,16 @@ fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Ve
     for h in &program.headers {
         fs::write(dir.path().join(&h.name), &h.text)?;
     }
+    if let Some((_, profile)) = by {
+        profile.put_into(dir.path())?;
+    }
     // The longest one takes longest.
     let mut order: Vec<usize> = (0..program.sources.len()).collect();
     order.sort_by_key(|i| std::cmp::Reverse(program.sources[*i].text.len()));
     let objects = par_map(db, &order, |_, i| {
         let file = &program.sources[*i];
+        let stem = file.name.strip_suffix(".c").unwrap_or(&file.name);
+        let counts = by.and_then(|(counting, profile)| Some((counting, profile.of(stem)?)));
         let key = compiler.as_ref().map(|compiler| {
             let mut key = KeyHasher::new(OBJECT);
             key.text(compiler)
@@ -245,12 +285,19 @@ fn compile(db: &Database, program: &CProgram, flags: &[String]) -> io::Result<Ve
             (program.headers.iter().chain([file])).for_each(|f| {
                 key.text(&f.text);
             });
+            if let Some((_, (name, counts))) = &counts {
+                key.text(name).bytes(counts);
+            }
             key.finish()
         });
         if let Some(object) = key.and_then(|key| cache.get(OBJECT, key)) {
             return Ok::<_, io::Error>(object);
         }
-        let object = compile_file(&cc, dir.path(), file, flags)?;
+        let by = match &counts {
+            None => Vec::new(),
+            Some((counting, (name, _))) => counting.uses(&dir.path().join(name)),
+        };
+        let object = compile_file(&cc, dir.path(), file, &[flags, &by].concat())?;
         if let Some(key) = key {
             cache.put(OBJECT, key, object.clone());
         }

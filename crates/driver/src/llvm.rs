@@ -17,6 +17,7 @@ use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
 use crate::link::link_with_cache;
 use crate::parallel::{par_map, par_steps};
+use crate::profile::{Counting, Profile, obtain};
 use crate::program::load;
 use crate::result_cache::{Question, remember};
 use crate::run::{RunRequest, run_built};
@@ -40,23 +41,105 @@ pub fn build_llvm(
     options: &COptions,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
+    // What cannot be compiled need not be translated.
+    Tools::find().map_err(failure)?;
+    let program = llvm_texts(db, load_options, target, timings)?;
+    compile_llvm(db, &program, output, options, timings)
+}
+
+/// The texts of a program's modules.
+pub struct LlvmTexts {
+    modules: Vec<ModuleText>,
+    /// Functions of C libraries that the program brings.
+    foreign: Vec<FuncSym>,
+}
+
+impl LlvmTexts {
+    /// All of the text.
+    pub fn bytes(&self) -> impl Iterator<Item = u8> {
+        self.modules.iter().flat_map(|(_, text)| text.bytes())
+    }
+}
+
+/// Makes an executable of the modules of a program.
+pub fn compile_llvm(
+    db: &Database,
+    program: &LlvmTexts,
+    output: &Utf8Path,
+    options: &COptions,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
     let tools = Tools::find().map_err(failure)?;
-    let (texts, foreign) = program_texts(db, load_options, target, timings)?;
+    let LlvmTexts {
+        modules: texts,
+        foreign,
+    } = program;
     if let Some(folder) = &options.keep_source {
-        leave(&tools, options.optimize, &texts, &foreign, folder, output)
+        leave(&tools, options.optimize, texts, foreign, folder, output)
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
     }
-    let objects = timings.phase("object", || objects(db, &tools, options.optimize, &texts))?;
     let script = match options.debug {
         true => Some(gdb_object(Machine::HOST).map_err(|e| Failure::Usage(e.to_string()))?),
         false => None,
     };
-    let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
-    timings
-        .phase("link", || {
-            link_with_cache(&db.cache(), Machine::HOST, &objects, &foreign, &[], output)
-        })
-        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+    let make = |more: &[String], linked: &[&str], output: &Utf8Path, by, timings: &mut Timings| {
+        let code = Code {
+            tools: &tools,
+            level: options.optimize,
+            more,
+            by,
+        };
+        let objects = timings.phase("object", || objects(db, &code, texts))?;
+        let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
+        timings
+            .phase("link", || {
+                link_with_cache(
+                    &db.cache(),
+                    Machine::HOST,
+                    &objects,
+                    foreign,
+                    linked,
+                    output,
+                )
+            })
+            .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+    };
+    let Some(profile) = &options.profile else {
+        return make(&[], &[], output, None, timings);
+    };
+    let library = tools.profile_library().map_err(failure)?;
+    let clang = tools.clang().unwrap_or(&library);
+    let counting = Counting::of_clang(clang, tools.identity())?;
+    let modules: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(n, t)| (n.as_str(), t.as_str()))
+        .collect();
+    let compiler = format!("{} -O{}", tools.identity(), options.optimize);
+    let profile = obtain(
+        profile,
+        &counting,
+        &compiler,
+        &modules,
+        timings,
+        |program, timings| {
+            let counts: Vec<String> = counting.counts().iter().map(|c| (*c).to_owned()).collect();
+            let library = library.to_string_lossy();
+            // Nothing in the modules names what is to be taken of it.
+            let linked = ["-Wl,-u,__llvm_profile_runtime", &*library];
+            make(&counts, &linked, program, None, timings)
+        },
+    )?;
+    make(&[], &[], output, Some((&counting, &profile)), timings)
+}
+
+/// How modules become object files.
+struct Code<'a> {
+    tools: &'a Tools,
+    level: u8,
+    /// What clang is told besides.
+    more: &'a [String],
+    /// The profile that they are optimised by.
+    by: Option<(&'a Counting, &'a Profile)>,
 }
 
 /// Builds a program by LLVM and runs it, as a process of its own; returns its exit code, or 128
@@ -93,7 +176,7 @@ fn leave(
     let files = named.iter().map(|(name, text)| (name.as_str(), *text));
     let (compile, link) = leave_files(files, foreign, folder)?;
     let objects: Vec<String> = texts.iter().map(|(name, _)| format!("{name}.o")).collect();
-    let commands = tools.commands("$<".as_ref(), "$@".as_ref(), level);
+    let commands = tools.commands("$<".as_ref(), "$@".as_ref(), level, &[]);
     let commands = commands.iter().map(|words| {
         let words = words.iter().map(|w| w.to_string_lossy());
         format!("\t{}\n", words.collect::<Vec<_>>().join(" "))
@@ -124,14 +207,14 @@ clean:
 .PHONY: clean
 ";
 
-/// The texts of a program's modules, and the functions of C libraries that it brings.
-fn program_texts(
+/// The texts of a program's modules.
+pub fn llvm_texts(
     db: &Database,
     options: &LoadOptions,
     target: &Utf8Path,
     timings: &mut Timings,
-) -> Result<(Vec<ModuleText>, Vec<FuncSym>), Failure> {
-    let (texts, foreign) = guarded(|| {
+) -> Result<LlvmTexts, Failure> {
+    let (modules, foreign) = guarded(|| {
         let program = load(db, target, options)?;
         let question = Question {
             what: "llvm_to_build",
@@ -160,30 +243,40 @@ fn program_texts(
         )?;
         Ok::<_, Failure>((texts.0, libraries))
     })??;
-    Ok((texts, foreign))
+    Ok(LlvmTexts { modules, foreign })
 }
 
 /// The object files of modules, on all threads: from the cache, or by LLVM.
-fn objects(
-    db: &Database,
-    tools: &Tools,
-    level: u8,
-    texts: &[ModuleText],
-) -> Result<Vec<Vec<u8>>, Failure> {
+fn objects(db: &Database, code: &Code<'_>, texts: &[ModuleText]) -> Result<Vec<Vec<u8>>, Failure> {
+    let Code { tools, level, .. } = *code;
     let folder = tempfile::tempdir().map_err(|e| failure(e.into()))?;
+    let mut more = code.more.to_vec();
+    let counts = code
+        .by
+        .and_then(|(counting, profile)| Some((counting, profile, profile.of("")?)));
+    if let Some((counting, profile, (name, _))) = &counts {
+        profile
+            .put_into(folder.path())
+            .map_err(|e| failure(e.into()))?;
+        more.extend(counting.uses(&folder.path().join(name)));
+    }
     let cache = db.cache();
     let numbered: Vec<(usize, &ModuleText)> = texts.iter().enumerate().collect();
-    let commands = format!("{:?}", tools.commands("".as_ref(), "".as_ref(), level));
+    let commands = format!(
+        "{:?}",
+        tools.commands("".as_ref(), "".as_ref(), level, code.more)
+    );
     let made = par_steps(db, &numbered, |_, (i, (_, text))| {
         let key = KeyHasher::new(OBJECT)
             .text(tools.identity())
             .text(&commands)
             .text(text)
+            .bytes(counts.as_ref().map_or(&[], |(_, _, (_, counts))| counts))
             .finish();
         if let Some(object) = cache.get(OBJECT, key) {
             return Ok(object);
         }
-        let object = tools.compile(text, level, folder.path(), &format!("module{i}"))?;
+        let object = tools.compile(text, level, &more, folder.path(), &format!("module{i}"))?;
         cache.put(OBJECT, key, object.clone());
         Ok(object)
     });

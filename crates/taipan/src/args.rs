@@ -505,6 +505,45 @@ pub(crate) struct COptions {
     /// Optimise all C files together when they are linked (with `--backend c`).
     #[arg(long)]
     pub(crate) lto: bool,
+    /// Optimise for what the program does with these arguments: make an executable that counts which branches are
+    /// taken, run it, and make another one by the counts (with `--backend c` or `llvm`).
+    #[arg(long, value_name = "ARGS", value_parser = words, allow_hyphen_values = true)]
+    pub(crate) profopt: Option<Words>,
+    /// Leave what `--profopt` has counted in this folder; without that option, optimise by what is there.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) profile: Option<Utf8PathBuf>,
+}
+
+/// Words of a command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Words(pub(crate) Vec<String>);
+
+/// Splits a text into words as a shell does, at blanks that are not quoted.
+fn words(text: &str) -> Result<Words, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                let next = chars.next().ok_or("a backslash stands at the end")?;
+                word.get_or_insert_default().push(next);
+            }
+            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    match quote {
+        Some(q) => Err(format!("the quote {q} is not closed")),
+        None => Ok(Words(words)),
+    }
 }
 
 /// How diagnostics are printed.
@@ -777,6 +816,8 @@ pub(crate) enum WatchCommand {
     #[command(mut_arg("log_queries", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
     #[command(mut_arg("extension", for_one_run))]
+    #[command(mut_arg("profopt", for_one_run))]
+    #[command(mut_arg("profile", for_one_run))]
     Build(BuildArgs),
     /// Run the tests that a change can affect.
     #[command(mut_arg("log_queries", for_one_run))]

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
 use taipan_driver::{
-    Built, COptions, Failure, Machine, RunRequest, build_llvm, build_with_jit, extent, load,
-    run_llvm,
+    Built, COptions, Failure, Machine, ProfileOptions, RunRequest, build_llvm, build_with_jit,
+    extent, load, run_llvm,
 };
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
@@ -225,17 +225,21 @@ pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
 }
 
 /// How C is compiled, if that is the way.
-pub(crate) fn c_options(args: &BuildArgs) -> Option<COptions> {
+fn c_options(args: &BuildArgs) -> Option<COptions> {
     let backend = args.code.backend_of_executables(args.for_machine.machine());
     (backend == Backend::C).then(|| source_options(args))
 }
 
-fn source_options(args: &BuildArgs) -> COptions {
+pub(crate) fn source_options(args: &BuildArgs) -> COptions {
     COptions {
         optimize: args.code.optimize.unwrap_or(2),
         lto: args.c.lto || args.code.optimize == Some(3),
         debug: args.debug(),
         keep_source: args.c.keep_source.clone(),
+        profile: (args.c.profopt.is_some() || args.c.profile.is_some()).then(|| ProfileOptions {
+            train: args.c.profopt.as_ref().map(|words| words.0.clone()),
+            folder: args.c.profile.clone(),
+        }),
     }
 }
 
@@ -261,6 +265,7 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
         )?;
     }
     let (keep, lto) = (args.c.keep_source.is_some(), args.c.lto);
+    let profile = args.c.profopt.is_some() || args.c.profile.is_some();
     let text = match args.code.backend_of_executables(machine) {
         _ if args.extension && !is_here => {
             "--extension: modules for Python are made for this machine: leave out --target"
@@ -271,6 +276,12 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
             "--extension: modules for Python are made by the Cranelift back end"
         }
         _ if args.extension && (keep || lto) => "--keep-source and --lto go without --extension",
+        backend
+            if profile && (args.extension || !matches!(backend, Backend::C | Backend::Llvm)) =>
+        {
+            "--profopt and --profile are about what C compilers and LLVM make: give --backend c, \
+             --backend llvm or -O2, too"
+        }
         Backend::Cranelift if !is_here && (keep || lto) => {
             "--keep-source and --lto are about C files, and executables for other machines are made by \
              Cranelift: leave them out"

@@ -89,6 +89,31 @@ fn restored(log: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_pass_that_is_switched_off_makes_anew_what_it_is_part_of() {
+    let p = Project::new(&[(
+        "main.py",
+        "class Box(object):\n    pass\n\ndef entry_point(argv):\n    box = Box()\n    box.args = argv\n    \
+         print len(box.args)\n    return 0\n",
+    )]);
+    let log = p.path("queries.log");
+    let options = ["--log-queries", log.to_str().unwrap()];
+    let kept = |passes: &[&str]| {
+        let o = p.taipan("run", &[&options, passes].concat(), &["main.py"]);
+        assert_eq!(String::from_utf8_lossy(&o.stdout), "1\n");
+        let names = restored(&log);
+        ["optimized", "machine_code", "image_to_run"].map(|n| names.iter().any(|m| m == n))
+    };
+    assert_eq!(kept(&[]), [false, false, false]);
+    // A pass of the collector's makes no difference to optimised graphs.
+    assert_eq!(kept(&["--passes=-barriers"]), [true, false, false]);
+    assert_eq!(kept(&["--passes=-inlining"]), [false, false, false]);
+    // Each set of passes has its own.
+    for passes in [&[][..], &["--passes=-barriers"], &["--passes=-inlining"]] {
+        assert_eq!(kept(passes), [false, false, true], "{passes:?}");
+    }
+}
+
+#[test]
 fn a_second_process_answers_from_the_cache() {
     let cache = tempfile::tempdir().unwrap();
     let out = cache.path().join("program");

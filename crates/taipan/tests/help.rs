@@ -147,6 +147,7 @@ const USES: &[&str] = &[
     "build --cache-dir cache --lldebug --quiet --gc none main.py",
     "build --backend c -O3 --passes=-asserts -g --keep-source c-files --lto main.py",
     "build --debug-info main.py",
+    "build --backend c --profopt more --profile counts main.py",
     "build --extension typed.py",
     "run --backend c -O1 --passes=-all,+inlining main.py",
     "build --backend python -o made.py main.py",

@@ -9,6 +9,8 @@ mod support {
     pub(crate) mod programs;
     pub(crate) mod text;
 }
+#[allow(dead_code, reason = "watch.rs uses more of it")]
+mod watching;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -322,6 +324,56 @@ fn sources() -> Result<(), Failed> {
     }
 }
 
+/// A watched executable is made anew by LLVM where its program is edited.
+fn watched() -> Result<(), Failed> {
+    let dir = watching::project(&PARTS);
+    let out = || {
+        let o = Command::new(dir.path().join("out")).output()?;
+        Ok::<_, Failed>(String::from_utf8_lossy(&o.stdout).into_owned())
+    };
+    let args = ["build", "--backend", "llvm", "main.py", "-o", "out"];
+    let mut watch = watching::Watched::start(&dir, &args);
+    watch.tells("built out");
+    let first = out()?;
+    watch.save("one.py", &PARTS[0].1.replace("i * n", "i + n"));
+    watch.tells("built out");
+    match (&*first, &*out()?) {
+        ("24 120\n", "22 120\n") => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+/// A run shows what code is optimised for, and what it counted is used again.
+fn profiles() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    for (name, text) in PARTS {
+        fs::write(folder.join(name), text)?;
+    }
+    let profile = ["--profile", "counts"];
+    for options in [
+        &[&profile[..], &["--profopt", "1 2 3"]].concat()[..],
+        &profile,
+    ] {
+        let args = [
+            "build",
+            "--backend",
+            "llvm",
+            "--no-cache",
+            "main.py",
+            "-o",
+            "out",
+        ];
+        finished(taipan(folder, &[&args, options].concat()), "build")?;
+        let o = Command::new(folder.join("out")).output()?;
+        if o.stdout != b"24 120\n" || !folder.join("counts/program.profdata").exists() {
+            return Err(format!("{options:?}: {o:?}").into());
+        }
+        fs::remove_file(folder.join("out"))?;
+    }
+    Ok(())
+}
+
 /// What is said where there is no compiler, or one that fails.
 fn compilers() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
@@ -376,7 +428,7 @@ fn refusals() -> Result<(), Failed> {
             &["run", "--engine", "llinterp"],
             "leave out one of --engine and --backend",
         ),
-        (&["watch", "build"], "made by Cranelift"),
+        (&["watch", "build", "--profopt", "1"], "for one build"),
         (&["build", "--lto"], "--lto is about C files"),
     ];
     for (args, expected) in cases {
@@ -411,7 +463,7 @@ type Test = fn() -> Result<(), Failed>;
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let tools = Tools::find().map(drop).map_err(|e| e.to_string());
-    let needing: [(&str, Test); 8] = [
+    let needing: [(&str, Test); 9] = [
         ("fixtures", fixtures),
         ("projects", || all_of(generated::projects())),
         ("random_programs", random_programs),
@@ -420,6 +472,7 @@ fn main() -> ExitCode {
         ("rebuilds", rebuilds),
         ("runs", runs),
         ("sources", sources),
+        ("watched", watched),
     ];
     let mut trials: Vec<Trial> = Vec::new();
     for (name, test) in needing {
@@ -429,6 +482,12 @@ fn main() -> ExitCode {
             Err(why) => Ok(Completion::ignored_with(why)),
         }));
     }
+    let counts = Tools::find().and_then(|t| t.profile_library().map(drop));
+    let counts = counts.map_err(|e| e.to_string());
+    trials.push(Trial::ignorable_test("profiles", move || match counts {
+        Ok(()) => profiles().map(|()| Completion::Completed),
+        Err(why) => Ok(Completion::ignored_with(why)),
+    }));
     trials.push(Trial::test("compilers", compilers));
     trials.push(Trial::test("refusals", refusals));
     libtest_mimic::run(&args, trials).exit_code()

@@ -32,7 +32,7 @@ use taipan_driver::{
 };
 
 pub use process::{End, Ended, Input, Launcher};
-pub use rebuild::Rebuild;
+pub use rebuild::{By, Rebuild};
 pub use rerun::{Reran, StageCount};
 pub use runner::{Preparation, Prepared, Runner, Step};
 pub use taipan_codegen_cranelift::Obstacle;

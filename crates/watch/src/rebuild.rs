@@ -5,9 +5,20 @@ use std::sync::{Mutex, PoisonError};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use taipan_driver::parts::{
-    ImageUse, build_image, bundle, c_files, compile_c, image_object, link, write_bundle,
+    ImageUse, build_image, bundle, c_files, compile_c, compile_llvm, image_object, link,
+    llvm_texts, write_bundle,
 };
 use taipan_driver::{COptions, Database, Failure, LoadOptions, Timings, guarded};
+
+/// What makes machine code.
+pub enum By {
+    /// Cranelift.
+    Cranelift,
+    /// A C compiler, with these options.
+    C(COptions),
+    /// LLVM, with these options.
+    Llvm(COptions),
+}
 
 /// Builds an executable again and again.
 pub struct Rebuild {
@@ -16,8 +27,7 @@ pub struct Rebuild {
     load: LoadOptions,
     /// It compiles loops while it runs.
     jit: bool,
-    /// It is made by way of C, with these options.
-    c: Option<COptions>,
+    by: By,
     /// The object file of the executable that is there, or the program behind it.
     linked: Mutex<Option<Vec<u8>>>,
 }
@@ -29,14 +39,14 @@ impl Rebuild {
         output: Utf8PathBuf,
         load: LoadOptions,
         jit: bool,
-        c: Option<COptions>,
+        by: By,
     ) -> Rebuild {
         Rebuild {
             target,
             output,
             load,
             jit,
-            c,
+            by,
             linked: Mutex::default(),
         }
     }
@@ -62,7 +72,13 @@ impl Rebuild {
                 timings.phase("link", || write_bundle(payload, &self.output))
             });
         }
-        if let Some(c) = &self.c {
+        if let By::Llvm(options) = &self.by {
+            let program = llvm_texts(db, &self.load, &self.target, timings)?;
+            return self.unless_there(program.bytes().collect(), |_| {
+                compile_llvm(db, &program, &self.output, options, timings)
+            });
+        }
+        if let By::C(c) = &self.by {
             let program = c_files(db, &self.load, &self.target, timings)?;
             let text = program
                 .sources
@@ -103,10 +119,11 @@ impl Rebuild {
             let _ = bundle(db, &self.load, &self.target, ImageUse::Run, timings);
             return;
         }
-        if self.c.is_some() {
-            let _ = c_files(db, &self.load, &self.target, &mut Timings::default());
-            return;
+        let timings = &mut Timings::default();
+        match &self.by {
+            By::C(_) => drop(c_files(db, &self.load, &self.target, timings)),
+            By::Llvm(_) => drop(llvm_texts(db, &self.load, &self.target, timings)),
+            By::Cranelift => drop(build_image(db, &self.load, &self.target, timings)),
         }
-        let _ = build_image(db, &self.load, &self.target, &mut Timings::default());
     }
 }

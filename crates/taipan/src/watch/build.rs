@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use taipan_driver::{Database, Failure, LoadOptions};
-use taipan_watch::{Answer, Job, Rebuild};
+use taipan_watch::{Answer, By, Job, Rebuild};
 
 use super::{Shown, Task};
 use crate::args::{Backend, BuildArgs};
 use crate::output::{Context, color, failure_text};
-use crate::run::{c_options, output_of, supported_c, watchable};
+use crate::run::{output_of, source_options, supported_c, watchable};
 
 pub(super) struct Build(Arc<Rebuild>);
 
@@ -20,8 +20,9 @@ impl Build {
             let text = "--extension: `watch build` keeps executables up to date";
             return Err(Failure::Usage(text.to_owned()));
         }
-        if args.code.backend == Some(Backend::Llvm) {
-            let text = "watched programs are made by Cranelift or C: leave out --backend";
+        if args.c.profopt.is_some() || args.c.profile.is_some() {
+            let text =
+                "--profopt and --profile are for one build: a profile is of the program as it was";
             return Err(Failure::Usage(text.to_owned()));
         }
         let jit = args.code.jit;
@@ -34,8 +35,16 @@ impl Build {
             passes: args.code.passes(),
             ..context.load.clone()
         };
-        let rebuild = Rebuild::new(target, output, load, jit, c_options(args));
+        let rebuild = Rebuild::new(target, output, load, jit, by(args));
         Ok(Build(Arc::new(rebuild)))
+    }
+}
+
+fn by(args: &BuildArgs) -> By {
+    match args.code.backend_of_executables(args.for_machine.machine()) {
+        Backend::C => By::C(source_options(args)),
+        Backend::Llvm => By::Llvm(source_options(args)),
+        Backend::Cranelift | Backend::Python => By::Cranelift,
     }
 }
 
