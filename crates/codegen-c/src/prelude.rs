@@ -28,6 +28,7 @@ pub fn prelude() -> String {
             "@SMALL@",
             &(abi::TRACK | abi::MARKED_OR_OUTSIDE).to_string(),
         )
+        .replace("@OUTSIDE@", &abi::OUTSIDE.to_string())
         .replace("@DEPTH@", &state::TRACEBACK_DEPTH.to_string())
         .replace("@OFFSETS@\n", &offsets)
 }

@@ -111,6 +111,7 @@ extern void *rpy_gc_malloc_varsize(const void *info, Signed length, bool zero);
 extern void rpy_slow_malloc(void);
 extern void rpy_slow_writebarrier(void);
 extern void rpy_slow_writebarrier_array(void);
+extern void rpy_gc_decref(void *object);
 extern void rpy_gc_collect(void);
 extern void rpy_gc_collect_minor(void);
 extern void rpy_gc_fq_register(void *queue, void *object);
@@ -215,6 +216,25 @@ RPY_INLINE void rpy_writebarrier_array(void *object, Signed index)
         rpy_state.slow_arguments[0] = (Word)object;
         rpy_state.slow_arguments[1] = (Word)index;
         rpy_slow_writebarrier_array();
+    }
+}
+
+/* Counts a new reference to an object. */
+RPY_INLINE void rpy_incref(void *object)
+{
+    if (object && !((Word)((RPyHeader *)object)->word & @OUTSIDE@))
+        ((Signed *)object)[-1]++;
+}
+
+/* Counts a reference that is gone. The runtime deals with the last one. */
+RPY_INLINE void rpy_decref(void *object)
+{
+    if (object && !((Word)((RPyHeader *)object)->word & @OUTSIDE@)) {
+        Signed count = ((Signed *)object)[-1];
+        if (RPY_UNLIKELY(count <= 1))
+            rpy_gc_decref(object);
+        else
+            ((Signed *)object)[-1] = count - 1;
     }
 }
 

@@ -2,6 +2,7 @@
 # Processes, signals, time and locks
 # ------------------------------------------------------------------------------
 
+import gc
 import signal
 import threading
 import time
@@ -268,6 +269,34 @@ def rpy_lock_release(number):
 
 def rpy_memory_room(size):
     return size < 1 << 31
+
+
+def rpy_gc_collect_step():
+    return -1
+
+
+def rpy_gc_dump(fd):
+    return False
+
+
+def rpy_gc_set_enabled(enabled):
+    (gc.enable if enabled else gc.disable)()
+
+
+def rpy_gc_is_enabled():
+    return gc.isenabled()
+
+
+def rpy_gc_stat(number):
+    return 0
+
+
+def rpy_gc_set_most_heap(size):
+    pass
+
+
+def rpy_gc_add_pressure(size):
+    pass
 
 
 # Variables of threads, of which there is one.

@@ -8,6 +8,14 @@ pub const STATIC_FLAGS: i64 = 15;
 pub const TRACK: i64 = 1;
 /// Bits that are clear in headers of small old objects (`gc::header::MARKED`, `OUTSIDE`).
 pub const MARKED_OR_OUTSIDE: i64 = 6;
+/// Bit of the header of an object that is not counted (`gc::header::OUTSIDE`).
+pub const OUTSIDE: i64 = 4;
+/// Where the count of an object is (`gc::refcount`).
+pub const COUNT: i32 = -8;
+/// The runtime's functions that count references, which code does by itself.
+pub const INCREF: &str = "rpy_gc_incref";
+/// The same.
+pub const DECREF: &str = "rpy_gc_decref";
 /// Bytes before a static object that hold its identity hash.
 pub const STATIC_PREFIX: u64 = 8;
 /// Objects of this size and above are not allocated inline (`gc::LARGE_OBJECT`).

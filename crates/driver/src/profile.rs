@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
@@ -203,7 +204,16 @@ pub(crate) fn obtain(
 
 /// Runs an executable that counts.
 fn train(program: &Utf8Path, arguments: &[String], counts: &Path) -> Result<(), Failure> {
-    let output = Command::new(program)
+    let mut command = Command::new(program);
+    // Some counts are of addresses; they are the same each time.
+    // SAFETY: between fork and exec it makes one system call, which concerns the new process only.
+    unsafe {
+        command.pre_exec(|| {
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            Ok(())
+        });
+    }
+    let output = command
         .args(arguments)
         // gcc: all files into that folder, whatever the paths are that it was compiled with.
         .env("GCOV_PREFIX", counts)

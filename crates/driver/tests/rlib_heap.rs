@@ -166,3 +166,40 @@ def marks():
         ",
     );
 }
+
+#[test]
+fn collections_go_in_steps() {
+    check_without_python(
+        "
+from rpython.rlib import rgc
+class Node(object):
+    def __init__(self, n, next):
+        self.n = n
+        self.next = next
+
+def steps():
+    rgc.disable()
+    node = None
+    for i in range(1000):
+        node = Node(i, node)
+    count = 0
+    while True:
+        states = rgc.collect_step()
+        node = Node(count, node)
+        count += 1
+        if rgc.is_done(states):
+            break
+    enabled = rgc.isenabled()
+    rgc.enable()
+    total = 0
+    while node is not None:
+        total += node.n
+        node = node.next
+    return (enabled, rgc.isenabled(), rgc.new_state(states), rgc.old_state(states) > 0, count < 1000,
+            total - count * (count - 1) // 2)
+",
+        "
+        steps() == [false,true,0,true,true,499500]
+        ",
+    );
+}

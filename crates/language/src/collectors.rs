@@ -52,6 +52,14 @@ impl Collector {
         Collector::ALL.iter().copied().find(|c| c.name() == name)
     }
 
+    /// Whether objects come one behind the other, so that code makes most of them by itself.
+    pub fn has_nursery(self) -> bool {
+        match self {
+            Collector::Generational | Collector::None => true,
+            Collector::Ref | Collector::Boehm => false,
+        }
+    }
+
     /// Its number in program tables (`gc::Collector` of the runtime).
     pub fn number(self) -> u32 {
         match self {

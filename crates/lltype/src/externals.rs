@@ -178,7 +178,14 @@ externals! {
     rpy_lock_wait(Signed, Signed, Bool) -> Signed, "waits so many microseconds for a lock, negative: for ever; whether a signal interrupts that: 0 no lock, 1 it was taken, 2 a signal came, 3 nobody else is there";
     rpy_lock_release(Signed) -> Signed, "gives a lock back: 0, or -1 if nobody has it";
     // Memory.
-    rpy_memory_room(Signed) -> Bool, "whether the system would give that many bytes at once";
+    rpy_memory_room(Signed) -> Bool, "whether the system would give that many bytes at once, and the limit of the heap allows it";
+    rpy_gc_collect_step() -> Signed, "a step of a major collection: the number of the phase before, times 256, plus the one of the phase after, or -1 if collections do not go in steps";
+    rpy_gc_dump(Signed) -> Bool, "writes all objects to a file: whether that worked";
+    rpy_gc_set_enabled(Bool) -> Void, "whether major collections come by themselves";
+    rpy_gc_is_enabled() -> Bool, "the same, asked";
+    rpy_gc_stat(Signed) -> Signed, "a figure of rgc.get_stats()";
+    rpy_gc_set_most_heap(Signed) -> Void, "the limit of the heap, none if it is 0";
+    rpy_gc_add_pressure(Signed) -> Void, "so many bytes outside of the heap depend on it";
     // Floats and text.
     rpy_float_format(Float, Char, Signed, Signed, Str) -> Signed,
         "text of a float as CPython's PyOS_double_to_string: code among e E f F g G r (r: shortest that reads back, precision ignored), precision, flags (1 sign, 2 add .0 to integral values, 4 alternate form); into s, whose length suffices if it is 32 + precision (+ 310 for f F): its length";
@@ -245,6 +252,9 @@ const BLOCKING: &[&str] = &[
     "taipan_py_acquire",
 ];
 
+/// Those that look at what active functions hold.
+const NEEDS_ROOTS: &[&str] = &["rpy_gc_collect_step", "rpy_gc_dump"];
+
 /// Whether other threads run while the function of that name does.
 pub fn blocks(name: &str) -> bool {
     BLOCKING.contains(&name)
@@ -260,7 +270,7 @@ impl External {
     pub fn symbol(&self) -> FuncSym {
         let kind = FuncKind::External {
             name: self.name.into(),
-            can_collect: blocks(self.name),
+            can_collect: blocks(self.name) || NEEDS_ROOTS.contains(&self.name),
             can_raise: false,
             releases_gil: false,
             library: None,

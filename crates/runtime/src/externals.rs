@@ -3,9 +3,10 @@
 //! by which the llinterpreter calls the same function. Those without the prefix
 //! `rpy_` are the C library's own.
 
+use crate::gc::{control, dump};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{debug, exc, files, float, os, pages, process, pthread, signals, stdio, sys, threads};
+use crate::{debug, exc, files, float, os, process, pthread, signals, stdio, sys, threads};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -310,7 +311,14 @@ externals! {
         rpy_time_time = os::time, () -> f64;
         rpy_time_clock = os::clock, () -> f64;
         rpy_time_clock_ns = os::clock_nanoseconds, (clock: i64) -> i64;
-        rpy_memory_room = pages::room, (bytes: i64) -> bool;
+        rpy_memory_room = control::room, (bytes: i64) -> bool;
+        rpy_gc_collect_step = control::collect_step, () -> i64;
+        rpy_gc_dump = dump::dump, (fd: i64) -> bool;
+        rpy_gc_set_enabled = control::set_enabled, (enabled: bool) -> ();
+        rpy_gc_is_enabled = control::is_enabled, () -> bool;
+        rpy_gc_stat = control::stat, (number: i64) -> i64;
+        rpy_gc_set_most_heap = control::set_most_heap, (bytes: i64) -> ();
+        rpy_gc_add_pressure = control::add_pressure, (bytes: i64) -> ();
         rpy_float_format = float::format,
             (x: f64, code: u8, precision: i64, flags: i64, out: Str) -> i64;
         rpy_float_parse = float::parse, (s: Str) -> f64;

@@ -104,7 +104,8 @@ pub fn parse_ok(text: &mut [u8]) -> bool {
     parsed(text).is_some()
 }
 
-fn parsed(text: &[u8]) -> Option<f64> {
+/// What a float literal stands for.
+pub(crate) fn parsed(text: &[u8]) -> Option<f64> {
     let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+"));
     if !matches!(digits.unwrap_or(text), [b'0'..=b'9' | b'.', ..]) {
         return None;

@@ -28,6 +28,7 @@ pub(crate) const RLIMIT_STACK: c_int = 3;
 /// Of the values that the system gives a process: where the name of the executable is.
 pub(crate) const AT_EXECFN: u64 = 31;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
+pub(crate) const CLOCK_MONOTONIC: c_int = 1;
 pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub(crate) const EINTR: c_int = 4;
 pub(crate) const RTLD_NOW: c_int = 2;

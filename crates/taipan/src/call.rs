@@ -27,20 +27,10 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
         }
         Err(code) => return code,
     };
-    context.load.checked = args
-        .checks
-        .lldebug
-        .unwrap_or(args.engine != Engine::Llinterp);
-    let supported = match args.engine {
-        Engine::Python => args.collector.supports_python(),
-        _ => args.collector.supports(args.jit),
-    };
-    if let Err(f) = supported {
+    if let Err(f) = supported(args) {
         return context.fail(&f);
     }
-    context.load.collector = args.collector.gc;
-    context.load.passes = args.passes.at(None);
-    context.db.generate_jit(args.jit);
+    prepare(args, context);
     if !args.json {
         progress::begin(context.db.log());
     }
@@ -50,6 +40,25 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
     };
     let code = single(args, context, answers);
     context.finish(&args.common, code)
+}
+
+/// Refuses a collector that the calls cannot be made with.
+fn supported(args: &CallArgs) -> Result<(), Failure> {
+    match args.engine {
+        Engine::Python => args.collector.supports_python(),
+        _ => args.collector.supports(args.jit),
+    }
+}
+
+/// Has code made as the options say.
+fn prepare(args: &CallArgs, context: &mut Context) {
+    context.load.checked = args
+        .checks
+        .lldebug
+        .unwrap_or(args.engine != Engine::Llinterp);
+    context.load.collector = args.collector.gc;
+    context.load.passes = args.passes.at(None);
+    context.db.generate_jit(args.jit);
 }
 
 /// Where answers go: standard output. Where programs read it, what the called function

@@ -23,6 +23,22 @@ def leaves(n):
 def reads():
     import os
     return os.read(0, 100)
+
+class Dead(object):
+    count = 0
+dead = Dead()
+
+class Mortal(object):
+    def __init__(self, n):
+        self.n = n
+    def __del__(self):
+        dead.count += 1
+
+def deaths(n):
+    total = 0
+    for i in range(n):
+        total += Mortal(i).n
+    return dead.count
 ";
 
 fn taipan(args: &[&str], input: &str) -> Output {
@@ -109,6 +125,22 @@ fn no_call_of_a_batch_stops_the_others() {
          {\"id\":0,\"ok\":4}\n",
         2,
     );
+}
+
+/// The collector decides when objects die.
+#[test]
+fn batches_use_the_collector() {
+    let call = "{\"file\": \"main.py\", \"func\": \"deaths\", \"args\": [3]}\n";
+    for (gc, dead) in [("generational", 0), ("ref", 3), ("none", 0)] {
+        for engine in ["native", "c"] {
+            let args = ["call", "--engine", engine, "--gc", gc, "--batch", "-"];
+            check(&args, call, &format!("{{\"id\":null,\"ok\":{dead}}}\n"), 0);
+        }
+    }
+    let refused = ["call", "--engine", "python", "--gc", "ref", "--batch", "-"];
+    let o = taipan(&refused, call);
+    assert_eq!((o.status.code(), &o.stdout[..]), (Some(2), &b""[..]));
+    assert!(String::from_utf8_lossy(&o.stderr).contains("leave out --gc ref"));
 }
 
 /// A file's own encoding decides about the bytes of its string literals.

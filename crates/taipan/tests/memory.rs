@@ -1,6 +1,27 @@
 //! What executables do when the system has no more memory for them.
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn build(folder: &Path, source: &str) {
+    std::fs::write(folder.join("main.py"), source).unwrap();
+    let built = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(folder)
+        .args(["build", "main.py", "-o", "program"])
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{built:?}");
+}
+
+/// Runs the program with some variables.
+fn run(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(folder.join("program"));
+    command
+        .current_dir(folder)
+        .args(args)
+        .envs(variables.iter().copied());
+    command.output().unwrap()
+}
 
 const SOURCE: &str = "\
 from rpython.rlib.rstring import StringBuilder
@@ -31,13 +52,7 @@ def target(driver, args): return entry_point, None
 #[test]
 fn what_grows_step_by_step_raises_memory_error() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("main.py"), SOURCE).unwrap();
-    let built = Command::new(env!("CARGO_BIN_EXE_taipan"))
-        .current_dir(dir.path())
-        .args(["build", "main.py", "-o", "program"])
-        .output()
-        .unwrap();
-    assert!(built.status.success(), "{built:?}");
+    build(dir.path(), SOURCE);
     let o = Command::new("sh")
         .current_dir(dir.path())
         .args(["-c", "ulimit -v 600000; exec ./program"])
@@ -45,4 +60,115 @@ fn what_grows_step_by_step_raises_memory_error() {
         .unwrap();
     let expected: String = (0..4).map(|i| format!("no memory for {i}\n")).collect();
     assert_eq!(String::from_utf8_lossy(&o.stdout), expected, "{o:?}");
+}
+
+const LIMITED: &str = "\
+import os
+from rpython.rlib import rgc
+class Node(object):
+    def __init__(self, n, next):
+        self.n = n
+        self.next = next
+class Keeper(object):
+    pass
+keeper = Keeper()
+keeper.nodes = None
+def fill():
+    nodes = keeper.nodes = []
+    while True: nodes.append(Node(len(nodes), None))
+def chain():
+    node = None
+    while True:
+        node = Node(1, node)
+        keeper.nodes = [node]
+def entry_point(argv):
+    if argv[1] == 'chain': chain()
+    if argv[1] == 'sizes':
+        print rgc.get_stats(rgc.NURSERY_SIZE), rgc.get_stats(rgc.TOTAL_MEMORY) > 0
+        return 0
+    if argv[1] == 'dump':
+        keeper.nodes = [Node(1, Node(2, None))]
+        fd = os.open(argv[2], os.O_WRONLY | os.O_CREAT, 0644)
+        print rgc.dump_rpy_heap(fd), rgc.dump_rpy_heap(-1)
+        os.close(fd)
+        return 0
+    if argv[1] == 'set': rgc.set_max_heap_size(30000000)
+    for i in range(2):
+        try: fill()
+        except MemoryError:
+            print 'no memory', i, len(keeper.nodes) > 100000
+            keeper.nodes = None
+            rgc.collect()
+            print rgc.get_stats(rgc.TOTAL_MEMORY) < 10000000
+            print rgc.get_stats(rgc.PEAK_MEMORY) < 60000000
+    return 0
+def target(driver, args): return entry_point, None
+";
+
+#[test]
+fn the_heap_has_a_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    build(dir.path(), LIMITED);
+    let limit = [("PYPY_GC_MAX", "28.6MB"), ("PYPY_GC_NURSERY", "1M")];
+    for (how, variables) in [("env", &limit[..]), ("set", &limit[1..])] {
+        let o = run(dir.path(), &[how], variables);
+        let expected = "no memory 0 1\n1\n1\n";
+        assert_eq!(String::from_utf8_lossy(&o.stdout), expected, "{o:?}");
+        // The second time it is over.
+        let stderr = String::from_utf8_lossy(&o.stderr);
+        let expected = "Fatal RPython error: using too much memory, aborting\n";
+        assert!(stderr.ends_with(expected), "{stderr}");
+        assert!(!o.status.success());
+    }
+    // Where nobody asks for memory, nobody can be told.
+    let o = run(dir.path(), &["chain"], &limit);
+    assert!(String::from_utf8_lossy(&o.stderr).contains("using too much memory"));
+}
+
+#[test]
+fn the_environment_says_how_large_the_nursery_is() {
+    let dir = tempfile::tempdir().unwrap();
+    build(dir.path(), LIMITED);
+    for (value, size) in [
+        ("1M", 1 << 20),
+        ("1.5mb", 3 << 19),
+        ("lots", 4 << 20),
+        ("1", 64 << 10),
+    ] {
+        let o = run(dir.path(), &["sizes"], &[("PYPY_GC_NURSERY", value)]);
+        let expected = format!("{size} 1\n");
+        assert_eq!(
+            String::from_utf8_lossy(&o.stdout),
+            expected,
+            "{value} {o:?}"
+        );
+    }
+}
+
+#[test]
+fn the_heap_is_written_to_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    build(dir.path(), LIMITED);
+    let o = run(dir.path(), &["dump", "heap"], &[]);
+    assert_eq!(String::from_utf8_lossy(&o.stdout), "1 0\n", "{o:?}");
+    let bytes = std::fs::read(dir.path().join("heap")).unwrap();
+    let words: Vec<i64> = (bytes.chunks_exact(8))
+        .map(|word| i64::from_ne_bytes(word.try_into().unwrap()))
+        .collect();
+    // After the roots there are the list's items, and the nodes.
+    let marker = words.windows(4).position(|w| w == [0, 0, 0, -1]).unwrap();
+    let rest = words[marker + 4..]
+        .split(|w| *w == -1)
+        .filter(|o| !o.is_empty());
+    let objects: Vec<&[i64]> = words[..marker].split(|w| *w == -1).chain(rest).collect();
+    assert!(
+        objects
+            .iter()
+            .filter(|o| !o.is_empty())
+            .all(|o| o.len() >= 3)
+    );
+    let nodes = objects
+        .iter()
+        .filter(|o| o.len() == 4 && objects.iter().any(|to| to.first() == Some(&o[3])));
+    assert!(nodes.count() > 0, "{objects:?}");
 }

@@ -1,6 +1,6 @@
 //! Calls.
 
-use taipan_codegen::SymbolRef;
+use taipan_codegen::{SymbolRef, abi};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, TypeKind, VoidConst, releases_gil,
 };
@@ -62,6 +62,11 @@ impl Emitter<'_> {
             if let SymbolRef::External(name) = SymbolRef::function(f) {
                 if is_instruction(&name) {
                     return Ok(format!("__builtin_{name}({})", values.join(", ")));
+                }
+                match &*name {
+                    abi::INCREF => return Ok(format!("rpy_incref({})", values.join(", "))),
+                    abi::DECREF => return Ok(format!("rpy_decref({})", values.join(", "))),
+                    _ => {}
                 }
                 // Interpreters ask at every instruction whether there is a signal, and hardly ever is
                 // there one: a word of the state tells.

@@ -31,11 +31,16 @@ impl Emitter<'_> {
         }
         let info = self.type_info(ty);
         let size = round_up(l.size, 8);
-        let inline = size <= MAX_INLINE && !has_destructor(op) && !self.in_cold_block;
+        let inline = size <= MAX_INLINE && !has_destructor(op) && self.inlines();
         Ok(match inline {
             true => format!("rpy_malloc({info}, {size})"),
             false => format!("rpy_gc_malloc_fixed({info})"),
         })
+    }
+
+    /// Whether allocation is worth code of its own here.
+    fn inlines(&self) -> bool {
+        !self.in_cold_block && self.program.collector().has_nursery()
     }
 
     /// `malloc_varsize` and its like. Items are cleared if they contain GC pointers or the flavour says
@@ -70,7 +75,7 @@ impl Emitter<'_> {
                 .ok()
                 .and_then(|n| l.size_of_varsized(n))
             && round_up(size, 8) <= MAX_INLINE
-            && !self.in_cold_block
+            && self.inlines()
         {
             let name = self.declare(op.result)?;
             let size = round_up(size, 8);
@@ -85,7 +90,7 @@ impl Emitter<'_> {
             true => LARGE_OBJECT / 2,
             false => MAX_INLINE,
         };
-        let inline = (1..=most).contains(&var.item_size) && !self.in_cold_block;
+        let inline = (1..=most).contains(&var.item_size) && self.inlines();
         Ok(Value::Is(match var.length {
             Some(at) if inline => format!(
                 "rpy_malloc_array({info}, {n}, {}, {}, {}, {at}, {})",

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
-use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value};
 use taipan_codegen::abi::{self, state};
 use taipan_lltype::{LLConst, LLOperand, VarLayout};
 
@@ -76,6 +76,48 @@ impl Emitter<'_, '_> {
         }
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
+    }
+
+    /// Counts a new reference to an object.
+    pub(super) fn incref(&mut self, obj: Value) {
+        let (flags, next) = (self.heap_flags(), self.b.create_block());
+        let count = self.count_of(obj, next);
+        let more = self.b.ins().iadd_imm_s(count, 1);
+        self.b.ins().store(flags, more, obj, abi::COUNT);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Counts a reference that is gone. The runtime deals with the last one.
+    pub(super) fn decref(&mut self, obj: Value) {
+        let (flags, next) = (self.heap_flags(), self.b.create_block());
+        let count = self.count_of(obj, next);
+        let (less, last) = (self.b.create_block(), self.cold_block());
+        let one = self.int(I64, 1);
+        let others = (self.b.ins()).icmp(IntCC::SignedGreaterThan, count, one);
+        self.b.ins().brif(others, less, &[], last, &[]);
+        self.b.switch_to_block(last);
+        self.call_slow("rpy_slow_decref", &[obj]);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(less);
+        let fewer = self.b.ins().iadd_imm_s(count, -1);
+        self.b.ins().store(flags, fewer, obj, abi::COUNT);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// How many references there are to an object; null and objects that are not counted lead to
+    /// another block.
+    fn count_of(&mut self, obj: Value, other: Block) -> Value {
+        let (there, counted) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(obj, there, &[], other, &[]);
+        self.b.switch_to_block(there);
+        let flags = self.heap_flags();
+        let header = self.b.ins().load(I8, flags, obj, 0);
+        let outside = self.b.ins().band_imm_u(header, abi::OUTSIDE);
+        self.b.ins().brif(outside, other, &[], counted, &[]);
+        self.b.switch_to_block(counted);
+        self.b.ins().load(I64, flags, obj, abi::COUNT)
     }
 
     /// The identity hash of an object. That of a small old one, which most keys of dicts

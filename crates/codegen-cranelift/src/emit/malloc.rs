@@ -78,7 +78,7 @@ impl Emitter<'_, '_> {
     fn malloc_fixed(&mut self, ty: LLType, l: &Layout, op: &Operation<LowLevel>) -> Value {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let size = round_up(l.size, 8);
-        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op);
+        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op) && self.inlines();
         if self.in_cold_block {
             return self.allocate_slowly("rpy_slow_malloc_fixed", &[info]);
         }
@@ -87,6 +87,11 @@ impl Emitter<'_, '_> {
             return p.unwrap_or(info);
         }
         self.malloc_inline(info, size, op.result)
+    }
+
+    /// Whether allocation is worth code of its own here.
+    fn inlines(&self) -> bool {
+        !self.in_cold_block && self.program.collector().has_nursery()
     }
 
     /// An object of known size, cleared. The nursery's free pointer is bumped inline.
@@ -166,7 +171,7 @@ impl Emitter<'_, '_> {
                 .ok()
                 .and_then(|n| l.size_of_varsized(n))
             && round_up(size, 8) <= MAX_INLINE_CLEAR
-            && !self.in_cold_block
+            && self.inlines()
         {
             let p = self.malloc_inline(info, round_up(size, 8), op.result);
             let flags = self.heap_flags();
@@ -175,7 +180,7 @@ impl Emitter<'_, '_> {
         }
         if let Some(length_at) = var.length
             && is_string
-            && !self.in_cold_block
+            && self.inlines()
         {
             return self.malloc_string(info, var, length_at, n);
         }
@@ -184,7 +189,7 @@ impl Emitter<'_, '_> {
         if let Some(length_at) = var.length
             && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
             && !is_string
-            && !self.in_cold_block
+            && self.inlines()
         {
             return Ok(self.malloc_short_array(info, var, length_at, n, zero));
         }

@@ -17,6 +17,7 @@ fn numbers_agree() {
         abi::MARKED_OR_OUTSIDE,
         (header::MARKED | header::OUTSIDE) as i64
     );
+    assert_eq!(abi::OUTSIDE, header::OUTSIDE as i64);
     assert_eq!(abi::LARGE_OBJECT, gc::LARGE_OBJECT as u64);
     assert!(taipan_transform::SHARED_CARD <= gc::CARD_ITEMS as i128);
     assert_eq!(abi::TYPE_INFO_SIZE, size_of::<TypeInfo>());

@@ -1,6 +1,6 @@
 //! Calls.
 
-use taipan_codegen::abi::state;
+use taipan_codegen::abi::{self, state};
 use taipan_codegen::{Glue, SymbolRef};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLOperand, TypeKind, VoidConst, releases_gil,
@@ -62,9 +62,19 @@ impl Emitter<'_> {
             if let Some(result) = self.instruction_of(f, &values) {
                 return Ok(Some(result));
             }
-            if matches!(SymbolRef::function(f), SymbolRef::External(name) if &*name == "rpy_signal_poll")
-            {
-                return self.poll_signals(f).map(Some);
+            if let SymbolRef::External(name) = SymbolRef::function(f) {
+                match &*name {
+                    "rpy_signal_poll" => return self.poll_signals(f).map(Some),
+                    abi::INCREF => {
+                        self.incref(&values[0]);
+                        return Ok(None);
+                    }
+                    abi::DECREF => {
+                        self.decref(&values[0]);
+                        return Ok(None);
+                    }
+                    _ => {}
+                }
             }
             return self.call_function(f, &values);
         }

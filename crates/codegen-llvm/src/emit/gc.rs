@@ -1,5 +1,7 @@
 //! Roots, write barriers, and what else the collector does for programs.
 
+use std::rc::Rc;
+
 use taipan_codegen::abi::{self, state};
 use taipan_lltype::{LLConst, LLOperand, VarLayout};
 
@@ -83,6 +85,57 @@ impl Emitter<'_> {
         }
         self.go(&next);
         self.start(&next);
+    }
+
+    /// Counts a new reference to an object.
+    pub(super) fn incref(&mut self, obj: &Value) {
+        let next = self.new_label("next");
+        let (place, count) = self.count_of(obj, &next);
+        let more = self.part(&format!("add i64 {count}, 1"));
+        let tag = self.tag(&[HEAP]);
+        self.run(&format!("store i64 {more}, ptr {place}, align 8{tag}"));
+        self.go(&next);
+        self.start(&next);
+    }
+
+    /// Counts a reference that is gone. The runtime deals with the last one.
+    pub(super) fn decref(&mut self, obj: &Value) {
+        let next = self.new_label("next");
+        let (place, count) = self.count_of(obj, &next);
+        let (less, last) = (self.new_label("less"), self.new_label("last"));
+        let others = self.part(&format!("icmp sgt i64 {count}, 1"));
+        self.branch_if(&others, &less, &last, Some(Metadata::SecondIsRare));
+        self.start(&last);
+        self.call_slow("rpy_slow_decref", std::slice::from_ref(obj));
+        self.go(&next);
+        self.start(&less);
+        let fewer = self.part(&format!("sub i64 {count}, 1"));
+        let tag = self.tag(&[HEAP]);
+        self.run(&format!("store i64 {fewer}, ptr {place}, align 8{tag}"));
+        self.go(&next);
+        self.start(&next);
+    }
+
+    /// Where the count of an object is, and what it is; null and objects that are not counted
+    /// lead to another place.
+    fn count_of(&mut self, obj: &Value, other: &str) -> (Rc<str>, Rc<str>) {
+        let (there, counted) = (self.new_label("there"), self.new_label("counted"));
+        let is_there = self.part(&format!("icmp ne {}, null", obj.typed()));
+        self.branch_if(&is_there, &there, other, None);
+        self.start(&there);
+        let tag = self.tag(&[HEAP]);
+        let header = self.part(&format!("load i8, ptr {}, align 8{tag}", obj.text));
+        let outside = self.part(&format!("and i8 {header}, {}", abi::OUTSIDE));
+        let is_counted = self.part(&format!("icmp eq i8 {outside}, 0"));
+        self.branch_if(&is_counted, &counted, other, None);
+        self.start(&counted);
+        let place = self.part(&format!(
+            "getelementptr i8, ptr {}, i64 {}",
+            obj.text,
+            abi::COUNT
+        ));
+        let count = self.part(&format!("load i64, ptr {place}, align 8{tag}"));
+        (place, count)
     }
 
     /// The identity hash of an object. That of a small old one, which most keys of dicts are,

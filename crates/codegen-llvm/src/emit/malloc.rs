@@ -98,7 +98,7 @@ impl Emitter<'_> {
     fn malloc_fixed(&mut self, ty: LLType, l: &Layout, op: &Operation<LowLevel>) -> Value {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let size = round_up(l.size, 8);
-        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op);
+        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op) && self.inlines();
         if self.in_cold_block {
             return self.allocate_slowly("rpy_slow_malloc_fixed", &[info]);
         }
@@ -108,6 +108,11 @@ impl Emitter<'_> {
             return p.unwrap_or(info);
         }
         self.malloc_inline(&info, size)
+    }
+
+    /// Whether allocation is worth code of its own here.
+    fn inlines(&self) -> bool {
+        !self.in_cold_block && self.program.collector().has_nursery()
     }
 
     /// An object of known size, cleared. The nursery's free pointer is bumped inline.
@@ -194,7 +199,7 @@ impl Emitter<'_> {
                 .ok()
                 .and_then(|n| l.size_of_varsized(n))
             && round_up(size, 8) <= MAX_INLINE_CLEAR
-            && !self.in_cold_block
+            && self.inlines()
         {
             let p = self.malloc_inline(&info, round_up(size, 8));
             self.store_word(&p, length_at, &n);
@@ -202,7 +207,7 @@ impl Emitter<'_> {
         }
         if let Some(length_at) = var.length
             && is_string
-            && !self.in_cold_block
+            && self.inlines()
         {
             // The characters are not cleared.
             let most = LARGE_OBJECT / 2 / var.item_size;
@@ -214,7 +219,7 @@ impl Emitter<'_> {
         if let Some(length_at) = var.length
             && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
             && !is_string
-            && !self.in_cold_block
+            && self.inlines()
         {
             let most = MAX_SHORT_ARRAY / var.item_size;
             let made = self.malloc_up_to(most, &info, var, length_at, &n, zero);

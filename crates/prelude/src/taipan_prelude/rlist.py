@@ -16,7 +16,7 @@ TEXTS = GcArray(Ptr(STR))
 # What both layouts have.
 
 # So many may be had without asking.
-MANY_ITEMS = 1 << 22
+MANY_ITEMS = 1 << 12
 MOST_ITEMS = 1 << 56
 
 def ll_check_count(n):

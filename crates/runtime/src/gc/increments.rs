@@ -282,6 +282,27 @@ fn stacks_that_ran_while_marking_are_looked_at_again() {
     assert_eq!(unsafe { rpy_stacklet_is_empty(last) }, 1);
 }
 
+/// Whatever the program makes meanwhile is new to who looks at the roots, or to what was marked.
+#[test]
+fn marking_ends_though_everything_survives() {
+    for in_old_object in [false, true] {
+        let _heap = Heap::new(1 << 20, false);
+        let kept = push(0);
+        let old = list(1);
+        let mut most = 0;
+        for i in 0..scaled(500_000) {
+            *root(kept) = node(i, *root(kept), 0);
+            if in_old_object {
+                set_pointer(*root(old), 3, *root(kept));
+            }
+            most = most.max(unsafe { gc().old_bytes() });
+        }
+        // One begins at 4 MB, and is over soon; the next one at no less than 1.82 times that.
+        let count = unsafe { gc().major_collections };
+        assert!((2..5).contains(&count), "{count} {most}");
+    }
+}
+
 /// While the program goes through the nursery, marking goes on; and the heap does not grow
 /// without end before a collection is over.
 #[test]
@@ -308,7 +329,7 @@ fn steps_keep_up_with_the_program() {
     assert!(unsafe { gc().major_collections } > 3);
     let threshold = least * 19 / 10 + scaled(256 << 10);
     assert!(
-        most < threshold + threshold / MARKED_PER_OLD + scaled(512 << 10),
+        most < threshold + threshold / MARKED_PER_OLD + scaled(768 << 10),
         "{most} {threshold}"
     );
     let mut n = *root(kept);

@@ -97,16 +97,27 @@ pub unsafe extern "C" fn rpy_gc_roots(array: Obj) -> i64 {
     // SAFETY: by contract.
     unsafe {
         let mut out = Output::new(array);
-        for slot in gc().root_stack_slots() {
-            out.add(*slot);
-        }
-        stacklet::visit_all(|slot| out.add(*slot));
-        threads::visit_all(|slot| out.add(*slot));
-        out.add((*state()).exc_value as usize);
-        for i in 0..gc().static_roots.len() {
-            out.add(gc().static_roots.as_slice()[i]);
-        }
+        each_root(|obj| out.add(obj));
         out.found as i64
+    }
+}
+
+/// Calls `f` with what active functions and changed prebuilt objects keep alive, null too.
+///
+/// # Safety
+/// The caller's roots are saved.
+pub(super) unsafe fn each_root(mut f: impl FnMut(Obj)) {
+    // SAFETY: by contract.
+    unsafe {
+        for slot in gc().root_stack_slots() {
+            f(*slot);
+        }
+        stacklet::visit_all(|slot| f(*slot));
+        threads::visit_all(|slot| f(*slot));
+        f((*state()).exc_value as usize);
+        for i in 0..gc().static_roots.len() {
+            f(gc().static_roots.as_slice()[i]);
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! While marking goes on the program may store a white object into a black one. The write
 //! barrier has put the black one into the remembered set, so the next minor collection marks what
 //! it refers to now (`minor.rs`). Roots have no barrier: when no object is gray they are looked at
-//! again, and marking is over when that brings up nothing new. Both, and the start, come right
+//! again, and marking is over when that brings up nothing new, or little is left. Both, and the start, come right
 //! after a minor collection: then no young object refers to an old one. What leaves the nursery
 //! meanwhile is white.
 //!
@@ -20,12 +20,16 @@
 
 use super::header::{MARKED, OUTSIDE, TypeInfo};
 use super::shadow::ShadowTable;
-use super::{Gc, MARKED_PER_OLD, Obj, inspect, large, old};
+use super::{Gc, MARKED_PER_OLD, Obj, inspect, large, now, old};
 use crate::state::state;
 use crate::{stacklet, threads};
 
 /// Arrays are marked in pieces of so many items.
 const SLICE: usize = 2048;
+
+/// When roots were looked at so many times, what they bring up is marked at once. It cannot be
+/// much, and a program that makes new objects all the time would bring up some for ever.
+const MOST_LOOKS: usize = 2;
 
 /// What the collector of the old generation does. The numbers are those of `rgc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,13 +44,15 @@ impl Gc {
     /// of marking, is used up or the collection is over. Only `at_rest`, which is right after a
     /// minor collection, marking begins and ends.
     pub(super) unsafe fn step(&mut self, mut budget: isize, at_rest: bool) {
+        let start = now();
         while budget > 0 && (at_rest || !self.waits_for_rest()) {
             // SAFETY: as for the callees.
             unsafe { self.step_within_phase(&mut budget, at_rest) };
             if self.phase == Phase::Waiting {
-                return;
+                break;
             }
         }
+        self.nanoseconds += now() - start;
     }
 
     /// The same for no more than what is left of the phase.
@@ -60,6 +66,10 @@ impl Gc {
                     if at_rest && !self.is_gray() {
                         stacklet::forget_visits();
                         self.mark_roots();
+                        self.looks += 1;
+                        if self.looks > MOST_LOOKS && self.survived_little() {
+                            self.drain_marked();
+                        }
                         if !self.is_gray() {
                             self.finish_marking();
                         }
@@ -68,7 +78,7 @@ impl Gc {
                 Phase::Sweeping => {
                     let stress = self.stress;
                     if self.old.sweep(budget) && self.large.sweep(budget, stress) {
-                        self.phase = Phase::Waiting;
+                        (self.phase, self.owed) = (Phase::Waiting, 0);
                         self.major_collections += 1;
                     }
                 }
@@ -96,6 +106,7 @@ impl Gc {
     unsafe fn start_marking(&mut self) {
         self.phase = Phase::Marking;
         (self.marked_small, self.marked_large) = (0, 0);
+        (self.owed, self.looks, self.since_raise) = (0, 0, true);
         // SAFETY: static objects are valid.
         unsafe {
             // Those that the program writes to for the first time from now on are remembered.
@@ -136,8 +147,9 @@ impl Gc {
         }
         let live = self.marked_small + self.marked_large;
         self.set_threshold(live);
+        self.check_limit(live);
         // So much the old generation grows before the next collection is over.
-        let keep = self.threshold + self.threshold / MARKED_PER_OLD - live;
+        let keep = (self.threshold + self.threshold / MARKED_PER_OLD).saturating_sub(live);
         self.large.start_sweeping(self.marked_large);
         self.old.start_sweeping(self.marked_small, keep);
         self.phase = Phase::Sweeping;

@@ -7,7 +7,7 @@ use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
 use super::large::{CARD_ITEMS, take_cards};
 use super::major::{Phase, is_marked};
 use super::old::MAX_SMALL;
-use super::{Gc, Obj, POISON};
+use super::{Gc, MARKED_PER_OLD, Obj, POISON, now};
 use crate::state::state;
 use crate::{pages, stacklet, threads};
 
@@ -18,6 +18,7 @@ const COPIED_HERE: usize = 8;
 impl Gc {
     /// Empties the nursery. The free pointer stays: the caller decides where to go on.
     pub(super) unsafe fn minor_collection(&mut self) {
+        let start = now();
         self.survived = 0;
         // SAFETY: all roots are on the shadow stacks, in the exception state, or in
         // remembered objects; headers are intact.
@@ -47,12 +48,17 @@ impl Gc {
             self.finish_young_light();
             self.shadows.clear();
             let used = (*state()).nursery_free - self.allocation_start;
-            if self.stress {
+            if self.poison_nursery {
                 core::ptr::write_bytes(self.allocation_start as *mut u8, POISON, used);
             }
             pages::forget(self.allocation_start, used);
         }
         self.minor_collections += 1;
+        if self.phase != Phase::Waiting {
+            self.owed += self.survived * MARKED_PER_OLD;
+        }
+        self.nanoseconds += now() - start;
+        self.peak = self.peak.max(self.old_bytes());
     }
 
     /// Where an object of the nursery moved to; none if it is dead.

@@ -21,13 +21,15 @@
 //! The collector runs in stress mode if the environment has `TAIPAN_GC_STRESS`: every
 //! allocation is a minor collection and a small step of a major one, and memory that objects
 //! moved from or died in is overwritten.
-//! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`). Without it the nursery
+//! What else the environment says is in [`settings`]. Unless it says how large the nursery is, that
 //! starts at the size of a cache and is up to four times as large ([`nursery`]).
 
 pub mod api;
 mod boehm;
 mod bump;
 mod collector;
+pub(crate) mod control;
+pub(crate) mod dump;
 mod finalize;
 pub mod header;
 #[cfg(test)]
@@ -43,6 +45,7 @@ mod others;
 #[cfg(test)]
 mod random_heaps;
 pub mod refcount;
+mod settings;
 mod shadow;
 pub mod slow;
 #[cfg(test)]
@@ -56,15 +59,17 @@ use crate::memory::Stack;
 use crate::pages::{discard, map, unmap};
 use crate::stacks::ShadowStack;
 use crate::state::state;
-use crate::{os, stacklet, threads};
+use crate::{os, stacklet, sys, threads};
 use boehm::Boehm;
 use bump::Bump;
+use control::Limit;
 use finalize::Finalizers;
 use large::LargeSpace;
 use major::Phase;
 use nursery::Sizes;
 use old::OldSpace;
 use refcount::Counted;
+use settings::Settings;
 use shadow::ShadowTable;
 
 /// Sizes of memory: a sixteenth of them under Miri, where the collector does little in a long time.
@@ -80,14 +85,14 @@ const DEFAULT_NURSERY: usize = 4 << 20;
 /// survive, and copying that takes longer than anything else the collector does at once.
 const NURSERY_GROWTH: usize = 4;
 const STRESS_NURSERY: usize = 128 << 10;
-/// The next major collection comes when the old generation has grown to this share
-/// of what survived the last one, in percent.
-const GROWTH_PERCENT: usize = 182;
-/// But when it has grown to this share of what the last one came at: much of what survives in a
+/// The next major collection comes when the old generation has grown to so many times
+/// what survived the last one.
+const MAJOR_COLLECT: f64 = 1.82;
+/// But when it has grown to so many times what the last one came at: much of what survives in a
 /// program's youth dies soon (incminimark: `growth_rate_max`).
-const MOST_GROWTH_PERCENT: usize = 140;
-/// Yet not before it has grown to this share of what survived.
-const LEAST_GROWTH_PERCENT: usize = 125;
+const GROWTH: f64 = 1.40;
+/// Yet not before it has grown to so many times what survived.
+const LEAST_GROWTH: f64 = 1.25;
 /// There is none as long as the old generation is smaller than so many nurseries of the first size.
 const LEAST_THRESHOLD: usize = 8;
 /// While a major collection is under way, a step comes after each of so many parts of the nursery.
@@ -123,6 +128,23 @@ pub(crate) struct Gc {
     nursery_most: usize,
     /// What the threshold for major collections is at least.
     least_threshold: usize,
+    /// How many times what survives one comes before the next.
+    major_collect: f64,
+    /// Up to how many times what it was the threshold grows at once.
+    growth: f64,
+    /// How much it may be above what survives.
+    most_growth: usize,
+    /// How large the old generation may become, if there is a limit.
+    most_heap: Option<usize>,
+    limit: Limit,
+    /// How much a step marks, for a whole nursery, if the environment says so.
+    increment_step: Option<usize>,
+    /// Whether memory that objects moved from is overwritten.
+    poison_nursery: bool,
+    /// How large the old generation has been.
+    peak: usize,
+    /// How long collections have taken.
+    nanoseconds: i64,
     /// Where allocation in the nursery went on after the last collection.
     allocation_start: usize,
     /// Where the shadow stack in use starts.
@@ -149,8 +171,12 @@ pub(crate) struct Gc {
     /// How many bytes of objects were marked in blocks, and of large ones.
     marked_small: usize,
     marked_large: usize,
-    /// Whether major collections start and go on by themselves.
-    enabled: bool,
+    /// How many bytes are to be marked for what has become old since marking started.
+    owed: usize,
+    /// How often roots were looked at again in this marking.
+    looks: usize,
+    /// Whether this marking has started after the limit of the heap was last reported.
+    since_raise: bool,
     shadows: ShadowTable,
     young_weakrefs: Stack<Obj>,
     old_weakrefs: Stack<Obj>,
@@ -175,6 +201,15 @@ static mut GC: Gc = Gc {
     nursery_end: 0,
     nursery_most: 0,
     least_threshold: 0,
+    major_collect: MAJOR_COLLECT,
+    growth: f64::INFINITY,
+    most_growth: usize::MAX,
+    most_heap: None,
+    limit: Limit::Kept,
+    increment_step: None,
+    poison_nursery: false,
+    peak: 0,
+    nanoseconds: 0,
     allocation_start: 0,
     root_stack: 0,
     first_roots: ShadowStack::NONE,
@@ -190,7 +225,9 @@ static mut GC: Gc = Gc {
     slices: Stack::new(),
     marked_small: 0,
     marked_large: 0,
-    enabled: true,
+    owed: 0,
+    looks: 0,
+    since_raise: true,
     shadows: ShadowTable::new(),
     young_weakrefs: Stack::new(),
     old_weakrefs: Stack::new(),
@@ -220,20 +257,21 @@ unsafe fn gc<'a>() -> &'a mut Gc {
 /// # Safety
 /// The caller becomes the only mutator thread, and there is no heap.
 pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
-    let stress = env_is_set(b"TAIPAN_GC_STRESS");
+    let settings = Settings::read();
     // SAFETY: by contract.
     unsafe {
-        match nursery_size() {
-            _ if collector != Collector::Generational => setup_other(stack, collector, stress),
-            Some(size) => setup_with(stack, size, size, stress),
-            None if stress => setup_with(stack, STRESS_NURSERY, STRESS_NURSERY, stress),
-            None => setup_with(
-                stack,
-                DEFAULT_NURSERY,
-                DEFAULT_NURSERY * NURSERY_GROWTH,
-                stress,
-            ),
+        if collector != Collector::Generational {
+            return setup_other(stack, collector, settings.stress);
         }
+        let (size, most) = match settings.nursery {
+            Some(size) => {
+                let size = size.clamp(2 * LARGE_OBJECT, 1 << 32) & !0xfff;
+                (size, size)
+            }
+            None if settings.stress => (STRESS_NURSERY, STRESS_NURSERY),
+            None => (DEFAULT_NURSERY, DEFAULT_NURSERY * NURSERY_GROWTH),
+        };
+        setup_with(stack, size, most, &settings);
     }
 }
 
@@ -263,7 +301,8 @@ unsafe fn start(stack: usize, stress: bool) {
         gc.root_stack = gc.first_roots.start();
         gc.stress = stress;
         gc.phase = Phase::Waiting;
-        gc.enabled = true;
+        gc.owed = 0;
+        control::set_enabled(true);
         gc.survived = 0;
         gc.minor_collections = 0;
         gc.major_collections = 0;
@@ -316,18 +355,14 @@ pub fn counted_objects() -> usize {
     unsafe { gc().counted_objects() }
 }
 
-/// As [`setup`], not looking at the environment, with a nursery that may grow.
+/// As [`setup`], with settings that are given, and a nursery that may grow.
 ///
 /// # Safety
 /// As for [`setup`].
-pub(crate) unsafe fn setup_with(
-    stack: usize,
-    nursery_size: usize,
-    nursery_most: usize,
-    stress: bool,
-) {
+unsafe fn setup_with(stack: usize, nursery_size: usize, nursery_most: usize, settings: &Settings) {
     // SAFETY: by contract.
     unsafe {
+        let stress = settings.stress;
         start(stack, stress);
         let gc = gc();
         gc.nursery_size = nursery_size;
@@ -337,8 +372,19 @@ pub(crate) unsafe fn setup_with(
         gc.nursery_end = gc.nursery + nursery_size;
         gc.old.poison = stress;
         gc.allocation_start = gc.nursery;
-        gc.least_threshold = nursery_size * LEAST_THRESHOLD;
-        gc.threshold = gc.least_threshold;
+        gc.poison_nursery = stress || settings.nursery_debug;
+        gc.major_collect = settings.major_collect.unwrap_or(MAJOR_COLLECT);
+        gc.growth = settings.growth.unwrap_or(GROWTH);
+        gc.least_threshold = settings
+            .least_heap
+            .unwrap_or(nursery_size * LEAST_THRESHOLD);
+        gc.most_heap = settings.most_heap;
+        gc.limit = Limit::Kept;
+        gc.most_growth = settings.most_growth.unwrap_or(usize::MAX);
+        gc.increment_step = settings.increment_step;
+        gc.threshold = gc.most_heap.unwrap_or(usize::MAX).min(gc.least_threshold);
+        gc.peak = 0;
+        gc.nanoseconds = 0;
         let s = state();
         (*s).nursery_free = gc.nursery;
         (*s).nursery_top = if stress { gc.nursery } else { gc.nursery_end };
@@ -403,36 +449,9 @@ pub unsafe fn teardown() {
     }
 }
 
-fn env_is_set(name: &[u8]) -> bool {
-    let mut name_buffer = [0; 32];
-    let mut value = [0; 8];
-    let name_buffer = &mut name_buffer[..name.len()];
-    name_buffer.copy_from_slice(name);
-    let len = os::getenv(name_buffer, &mut value);
-    len > 0 && !(len == 1 && value[0] == b'0')
-}
-
-/// What the environment asks for.
-fn nursery_size() -> Option<usize> {
-    let mut value = [0; 16];
-    let mut name = *b"PYPY_GC_NURSERY";
-    let len = os::getenv(&mut name, &mut value).clamp(0, value.len() as i64);
-    let mut size = 0usize;
-    for b in &value[..len as usize] {
-        size = match b {
-            b'0'..=b'9' => size
-                .saturating_mul(10)
-                .saturating_add(usize::from(b - b'0')),
-            b'k' | b'K' => size.saturating_mul(1 << 10),
-            b'm' | b'M' => size.saturating_mul(1 << 20),
-            b'g' | b'G' => size.saturating_mul(1 << 30),
-            _ => 0,
-        };
-    }
-    match size {
-        0 => None,
-        n => Some(n.clamp(2 * LARGE_OBJECT, 1 << 32) & !0xfff),
-    }
+/// Nanoseconds, since whenever.
+fn now() -> i64 {
+    os::clock_nanoseconds(i64::from(sys::CLOCK_MONOTONIC))
 }
 
 impl Gc {
@@ -453,8 +472,14 @@ impl Gc {
                     self.collect_for_space(size);
                 } else {
                     // The end of a part.
-                    self.step(self.part_of_work(), false);
-                    self.set_top(size);
+                    let budget = self.part_of_work();
+                    self.step(budget, false);
+                    if self.phase == Phase::Marking && self.waits_for_rest() {
+                        // Marking can end, the sooner the less new there is to mark.
+                        self.collect_for_space(size);
+                    } else {
+                        self.set_top(size);
+                    }
                 }
             }
             let at = (*s).nursery_free;
@@ -488,7 +513,7 @@ impl Gc {
                 return self.collect_for_space(0);
             }
             let waiting = self.phase == Phase::Waiting;
-            if !self.enabled || waiting && self.old_bytes() + size <= self.threshold {
+            if !control::is_enabled() || waiting && self.old_bytes() + size <= self.threshold {
                 return;
             }
             let budget = size.saturating_mul(MARKED_PER_OLD) as isize;
@@ -509,18 +534,26 @@ impl Gc {
     unsafe fn collect_for_space(&mut self, size: usize) {
         // SAFETY: as for the caller.
         unsafe {
+            let may_end = self.waits_for_rest();
             self.minor_collection();
             self.resize_nursery();
             if self.stress {
                 self.step(STRESS_STEP as isize, true);
-            } else if self.enabled
-                && (self.waits_for_rest() || self.parts() == 1)
+            } else if control::is_enabled()
+                && (may_end || self.parts() == 1)
                 && (self.phase != Phase::Waiting || self.old_bytes() > self.threshold)
             {
-                // Most comes while the program uses the nursery, not now; but what has just left it
-                // can be marked, or there might be something left forever.
-                let new = 2 * self.survived as isize;
-                self.step(self.part_of_work().max(new), true);
+                // Most comes while the program uses the nursery, not now. What has just become
+                // old is new to marking, and must not keep it from ending.
+                let new = match self.phase {
+                    Phase::Marking if self.survived <= 4 * self.part() => {
+                        2 * self.survived as isize
+                    }
+                    // If it is much, it is marked first; the next time comes early.
+                    Phase::Waiting | Phase::Marking | Phase::Sweeping => 0,
+                };
+                let budget = self.part_of_work().max(new);
+                self.step(budget, true);
             }
             self.reuse_nursery(size);
         }
@@ -551,7 +584,7 @@ impl Gc {
         // SAFETY: the mutator's own words.
         unsafe {
             let s = state();
-            (*s).nursery_top = match self.enabled && !self.waits_for_rest() {
+            (*s).nursery_top = match control::is_enabled() && !self.waits_for_rest() {
                 true => self
                     .nursery_end
                     .min((*s).nursery_free + self.part().max(size)),
@@ -565,14 +598,27 @@ impl Gc {
         (self.nursery_size / PARTS).max(LEAST_PART)
     }
 
+    /// Whether the last minor collection was one of a few parts, or little survived.
+    fn survived_little(&self) -> bool {
+        self.survived <= 4 * self.part()
+    }
+
     fn parts(&self) -> usize {
         (self.nursery_size / self.part()).max(1)
     }
 
-    /// How much it has to do. After the last part comes a minor collection instead.
-    fn part_of_work(&self) -> isize {
-        let work = (self.survived * MARKED_PER_OLD).max(self.nursery_size * MARKED_PER_NURSERY);
-        (work / (self.parts() - 1).max(1)) as isize
+    /// How much it has to do, which counts as done then. After the last part comes a minor
+    /// collection instead.
+    fn part_of_work(&mut self) -> isize {
+        let parts = self.parts();
+        let work = (self.least_step() / (parts - 1).max(1)).max(self.owed / parts);
+        self.owed = self.owed.saturating_sub(work);
+        work.max(1) as isize
+    }
+
+    /// How much is marked at least while the program goes once through the nursery.
+    fn least_step(&self) -> usize {
+        (self.increment_step).unwrap_or(self.nursery_size * MARKED_PER_NURSERY)
     }
 
     /// Makes the empty nursery larger or smaller.
@@ -590,11 +636,13 @@ impl Gc {
 
     /// Sets when the next major collection comes, after one that `live` bytes survive.
     fn set_threshold(&mut self, live: usize) {
-        let percent = live / 100;
-        self.threshold = (percent * GROWTH_PERCENT)
-            .min(self.threshold / 100 * MOST_GROWTH_PERCENT)
-            .max(percent * LEAST_GROWTH_PERCENT)
-            .max(self.least_threshold);
+        let times = |size: usize, factor: f64| (size as f64 * factor) as usize;
+        self.threshold = times(live, self.major_collect)
+            .min(times(self.threshold, self.growth))
+            .max(times(live, LEAST_GROWTH.min(self.major_collect)))
+            .min(live.saturating_add(self.most_growth))
+            .max(self.least_threshold)
+            .min(self.most_heap.unwrap_or(usize::MAX));
     }
 
     /// A full collection.

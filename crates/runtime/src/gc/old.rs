@@ -94,6 +94,11 @@ impl OldSpace {
         }
     }
 
+    /// What was ever taken from the system.
+    pub(crate) fn mapped_bytes(&self) -> usize {
+        self.chunks.len() * CHUNK
+    }
+
     pub(crate) fn release(&mut self) {
         while let Some(chunk) = self.chunks.pop() {
             // SAFETY: nothing uses the heap any more.

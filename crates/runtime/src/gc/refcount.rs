@@ -11,12 +11,14 @@
 //! a circle are never freed. Static objects are not counted: [`OUTSIDE`] in the header says
 //! so.
 //!
-//! In stress mode dead objects are overwritten, their memory is used again only late, and
-//! every count of a dead object ends the program.
+//! Code that back ends emit counts by itself, and comes here for last references.
+//!
+//! In stress mode dead objects are overwritten, their memory is used again only late, and the
+//! end of a reference to a dead object ends the program.
 
 use super::header::{MARKED, OUTSIDE, PRISTINE, TypeInfo, WEAKREF};
 use super::shadow::ShadowTable;
-use super::{Gc, Obj, POISON, finalize, gc, inspect};
+use super::{Gc, Obj, finalize, gc, inspect};
 use crate::memory::Stack;
 use crate::pages::{map, unmap};
 use crate::{exc, sys};
@@ -34,6 +36,9 @@ const CLASSES: usize = MOST_SMALL / GRAIN + 1;
 const CHUNK: usize = super::scaled(1 << 20);
 /// So many dead objects are kept from being used again in stress mode.
 const QUARANTINE: usize = 1 << 14;
+/// What dead objects are overwritten with: a header like that of a counted object, and a count
+/// below zero, so that emitted code comes here with them.
+const POISON: u8 = 0xd8;
 const DEAD: usize = usize::from_ne_bytes([POISON; 8]);
 
 /// What comes before a big object.
@@ -267,10 +272,10 @@ unsafe fn count_of(obj: Obj) -> Option<*mut usize> {
         }
         let header = *(obj as *const usize);
         if header & OUTSIDE != 0 {
-            if header == DEAD {
-                exc::fatal(b"internal error: a dead object is used");
-            }
             return None;
+        }
+        if header == DEAD {
+            exc::fatal(b"internal error: a dead object is used");
         }
         Some((obj - 8) as *mut usize)
     }

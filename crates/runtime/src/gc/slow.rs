@@ -7,6 +7,7 @@
 use super::TypeInfo;
 use super::api::{rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, writebarrier, writebarrier_array};
 use super::collector::allocate_slowly;
+use super::refcount::rpy_gc_decref;
 use crate::platform::preserving_call;
 use crate::state::state;
 
@@ -55,6 +56,11 @@ preserving! {
     /// # Safety
     /// As for that; the arguments are in place.
     rpy_slow_malloc_varsize => malloc_varsize;
+    /// [`rpy_gc_decref`] of an object whose last reference it may be.
+    ///
+    /// # Safety
+    /// As for that; the argument is in place.
+    rpy_slow_decref => decref;
 }
 
 /// What the function was given.
@@ -76,6 +82,14 @@ unsafe extern "C" fn barrier_array() {
     unsafe {
         let [obj, index, _] = arguments();
         writebarrier_array(obj, index);
+    }
+}
+
+unsafe extern "C" fn decref() {
+    // SAFETY: by contract.
+    unsafe {
+        let [obj, ..] = arguments();
+        rpy_gc_decref(obj);
     }
 }
 

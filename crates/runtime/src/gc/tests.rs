@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::api::*;
 use super::header::{STATIC_FLAGS, TypeInfo};
 use super::inspect::*;
+use super::settings::Settings;
 use super::{gc, scaled, setup_with, teardown};
 use crate::stacklet::*;
 use crate::state::state;
@@ -37,8 +38,16 @@ impl Heap {
     }
 
     fn growing(nursery: usize, most: usize, stress: bool) -> Heap {
+        let settings = Settings {
+            stress,
+            ..Settings::NONE
+        };
+        Heap::with(nursery, most, &settings)
+    }
+
+    pub(super) fn with(nursery: usize, most: usize, settings: &Settings) -> Heap {
         let guard = turn();
-        unsafe { setup_with(scaled(8 << 20), scaled(nursery), scaled(most), stress) };
+        unsafe { setup_with(scaled(8 << 20), scaled(nursery), scaled(most), settings) };
         Heap(guard)
     }
 }

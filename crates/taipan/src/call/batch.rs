@@ -22,9 +22,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 use taipan_driver::{CallRequest, Database, Failure, call as call_function, parse_literal};
 
-use super::{Answers, answer, engine};
+use super::{Answers, answer, engine, prepare, supported};
 use crate::args::CallArgs;
-use crate::output::{Context, sound_config, tell, written};
+use crate::output::{Context, color, exit_code, failure_text, sound_config, tell, written};
 
 /// Set in the environment of a worker.
 const WORKER: &str = "TAIPAN_BATCH_WORKER";
@@ -38,6 +38,10 @@ pub(super) fn batch(args: &CallArgs, file: &Utf8Path) -> i32 {
     // Before each worker would say it.
     if let Err(code) = sound_config(&Database::default(), ".".into()) {
         return code;
+    }
+    if let Err(f) = supported(args) {
+        tell(&failure_text(&Database::default(), &f, color()));
+        return exit_code(&f);
     }
     let fail = |what: &dyn std::fmt::Display| {
         tell(&format!("taipan: {what}\n"));
@@ -168,7 +172,7 @@ fn work(args: &CallArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
-    context.db.generate_jit(args.jit);
+    prepare(args, context);
     let streams = own_input().and_then(|input| Ok((input, Answers::new(true)?)));
     let (input, mut answers) = match streams {
         Ok(s) => s,

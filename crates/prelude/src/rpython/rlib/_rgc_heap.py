@@ -6,6 +6,7 @@ code where it comes here.
 from rpython.rlib.objectmodel import specialize
 from rpython.rtyper.annlowlevel import cast_instance_to_gcref, checked_cast_gcref_to_instance
 from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
+from taipan_lowlevel import rpy_gc_dump
 
 _OBJECTS = lltype.GcArray(llmemory.GCREF)
 _NUMBERS = lltype.GcArray(lltype.Signed)
@@ -62,8 +63,10 @@ def get_typeids_list():
     return lltype.malloc(_NUMBERS, 0)
 
 def dump_rpy_heap(fd):
-    """Whether everything was written to a file: it is not."""
-    return False
+    """Writes all objects to a file, in the original's format; whether everything was written.
+    Words: address, number of the type, size and referents of each, -1 behind it. Roots come
+    first, then 0 0 0 -1, then the others."""
+    return rpy_gc_dump(fd)
 
 def has_gcflag_extra():
     """Whether objects have a flag that programs may use."""

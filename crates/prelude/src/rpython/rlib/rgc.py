@@ -10,6 +10,8 @@ from rpython.rtyper.annlowlevel import (
     cast_gcref_to_instance, cast_instance_to_gcref, llhelper)
 from rpython.rtyper.lltypesystem import llmemory, lltype
 from rpython.rtyper.lltypesystem.lloperation import llop
+from taipan_lowlevel import (
+    rpy_gc_add_pressure, rpy_gc_collect_step, rpy_gc_set_most_heap, rpy_gc_stat)
 
 _CHARS = lltype.GcArray(lltype.Char)
 _CHARP = lltype.Ptr(lltype.Array(lltype.Char, hints={'nolength': True}))
@@ -20,9 +22,11 @@ def collect(*args):
     gc.collect()
 
 def enable():
+    """Has major collections start and go on by themselves."""
     gc.enable()
 
 def disable():
+    """Leaves major collections to collect() and collect_step()."""
     gc.disable()
 
 @not_rpython
@@ -59,10 +63,15 @@ def reveal_gcref(addr):
     return llmemory.cast_adr_to_ptr(addr, llmemory.GCREF)
 
 def set_max_heap_size(nbytes):
-    pass
+    """Sets the limit of the heap, as PYPY_GC_MAX does; 0 for none."""
+    if we_are_translated():
+        rpy_gc_set_most_heap(nbytes)
 
 def add_memory_pressure(estimate, object=None):
-    """Memory outside of the heap: not accounted for."""
+    """Says that so many bytes outside of the heap depend on an object: the next major
+    collection comes earlier."""
+    if we_are_translated():
+        rpy_gc_add_pressure(estimate)
 add_memory_pressure._annspecialcase_ = 'specialize:argtype(1)'
 
 def must_split_gc_address_space():
@@ -117,7 +126,7 @@ def ll_shrink_array(p, smallerlength):
 ll_shrink_array._annspecialcase_ = 'specialize:ll'
 
 
-# A collection in steps is done in one.
+# What collect_step() returns.
 
 def _encode_states(old, new):
     return old << 8 | new
@@ -135,6 +144,12 @@ def is_done__states(old, new):
     return old != 0 and new == 0
 
 def collect_step():
+    """Does a step of a major collection, and starts one if need be. is_done() says of the
+    result whether it was the last one. Collectors without steps do all at once."""
+    if we_are_translated():
+        states = rpy_gc_collect_step()
+        if states >= 0:
+            return states
     collect()
     return _encode_states(1, 0)
 
@@ -249,7 +264,7 @@ def _next_watched(queue):
 def ll_write_final_null_char(s):
     """Strings are not followed by a zero: C code gets copies."""
 
-# Figures that nobody keeps.
+# Figures. What the collector does not know is 0.
 
 TOTAL_MEMORY, TOTAL_ALLOCATED_MEMORY, TOTAL_MEMORY_PRESSURE = 0, 1, 2
 PEAK_MEMORY, PEAK_ALLOCATED_MEMORY = 3, 4
@@ -258,6 +273,8 @@ PEAK_ARENA_MEMORY, PEAK_RAWMALLOCED_MEMORY = 7, 8
 NURSERY_SIZE, TOTAL_GC_TIME, VMSIZE, VMRSS, VMHWM = 9, 10, 11, 12, 13
 
 def get_stats(stat_no):
+    if we_are_translated():
+        return rpy_gc_stat(stat_no)
     return 0
 
 
