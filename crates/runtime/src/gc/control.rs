@@ -38,7 +38,7 @@ pub(crate) fn collect_step() -> i64 {
         };
         let before = gc.phase as i64;
         gc.minor_collection();
-        gc.grow_nursery();
+        gc.resize_nursery();
         let mut budget = gc.least_step().max(2 * gc.survived) as isize;
         gc.step_within_phase(&mut budget, true);
         gc.reuse_nursery(0);
