@@ -518,32 +518,11 @@ pub(crate) struct COptions {
 #[derive(Clone, Debug)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
-/// Splits a text into words as a shell does, at blanks that are not quoted.
+/// Splits a text into words as a shell does.
 fn words(text: &str) -> Result<Words, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => {
-                let next = chars.next().ok_or("a backslash stands at the end")?;
-                word.get_or_insert_default().push(next);
-            }
-            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    match quote {
-        Some(q) => Err(format!("the quote {q} is not closed")),
-        None => Ok(Words(words)),
-    }
+    shlex::split(text)
+        .map(Words)
+        .ok_or_else(|| "a quote is not closed, or a backslash stands at the end".to_owned())
 }
 
 /// How diagnostics are printed.

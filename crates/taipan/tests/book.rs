@@ -164,8 +164,11 @@ impl Reader {
             let Some(words) = line.strip_prefix("taipan ") else {
                 continue;
             };
-            let words = words.replace('\'', "");
-            let words = std::iter::once("taipan").chain(words.split_whitespace());
+            let Some(words) = shlex::split(words) else {
+                self.fail(listing.line, &format!("`{line}`: a quote is not closed"));
+                continue;
+            };
+            let words = std::iter::once("taipan".to_owned()).chain(words);
             if let Err(e) = taipan_cli::command().try_get_matches_from(words)
                 && e.use_stderr()
             {

@@ -197,7 +197,7 @@ fn what_cannot_be_is_refused() {
     refused(
         &place,
         place.build(&["-O2", "--profopt", "'x"]),
-        "the quote ' is not closed",
+        "a quote is not closed",
     );
     let clang = place.script("clang", "echo clang version 99.0");
     let mut without = place.build(&["-O2", "--profopt", "3000 x"]);
