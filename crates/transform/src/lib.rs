@@ -26,7 +26,6 @@ mod calls;
 mod check;
 mod cse;
 mod devirtualize;
-mod dispatch;
 mod division;
 mod exceptions;
 mod finalizer;
@@ -54,7 +53,6 @@ mod variables;
 mod zeroing;
 
 pub use barriers::SHARED_CARD;
-pub use dispatch::duplicate_dispatch;
 pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::gc_transform;

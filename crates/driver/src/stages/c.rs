@@ -10,7 +10,6 @@ use taipan_codegen_c::{
     CFunction, CProgram, CSource, CodePlaces, EmitOptions, Extent, emit_function, program_files,
 };
 use taipan_lltype::FuncSym;
-use taipan_transform::duplicate_dispatch;
 
 use crate::db::Database;
 use crate::function::LLFunction;
@@ -26,11 +25,7 @@ noted! {
         let kept = search_of(db, f, kept_c);
         emitted(db, f, C_CODE, &kept, |program, graph| {
             let checked = f.roots(db).program(db).checked(db);
-            let options = EmitOptions { checked };
-            match checked {
-                true => emit_function(program, f.sym(db), graph, options),
-                false => emit_function(program, f.sym(db), &duplicate_dispatch(graph), options),
-            }
+            emit_function(program, f.sym(db), graph, EmitOptions { checked })
         })
     }
 }

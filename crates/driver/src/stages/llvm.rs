@@ -18,7 +18,6 @@ use taipan_codegen_llvm::{
     FunctionText, Module, PlacesRow, Source, function_text, glue_references, rooted, symbol_name,
 };
 use taipan_lltype::{FuncKind, FuncSym};
-use taipan_transform::duplicate_dispatch;
 
 use crate::db::Database;
 use crate::function::LLFunction;
@@ -39,10 +38,7 @@ noted! {
         let kept = search_of(db, f, kept_llvm_code);
         let checked = f.roots(db).program(db).checked(db);
         emitted(db, f, LLVM_CODE, &kept, |program, graph| {
-            match checked {
-                true => function_text(program, f.sym(db), graph, true),
-                false => function_text(program, f.sym(db), &duplicate_dispatch(graph), false),
-            }
+            function_text(program, f.sym(db), graph, checked)
         })
     }
 }

@@ -8,7 +8,6 @@ use taipan_lltype::{FuncSym, LLGraph, StructType, TableProgram, check_operations
 use super::{Pipeline, ends};
 use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
-use crate::dispatch::duplicate_dispatch;
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::inline_calls;
@@ -43,7 +42,6 @@ fn run(pass: &str, f: &FuncSym, g: &mut LLGraph, p: &Pipeline) {
     let program = p.program();
     match pass {
         "cleanup" => cleanup(g),
-        "duplicate_dispatch" => *g = duplicate_dispatch(g).into_owned(),
         "exception_transform" => *g = crate::exception_transform(g, p.effects(f), p),
         "expand_divisions" => expand_divisions(g),
         "fold_operations" => _ = fold_operations(g, program),
