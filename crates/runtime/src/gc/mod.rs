@@ -21,9 +21,8 @@
 //! The collector runs in stress mode if the environment has `TAIPAN_GC_STRESS`: every
 //! allocation is a minor collection and a small step of a major one, and memory that objects
 //! moved from or died in is overwritten.
-//! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`). Without it the nursery, which
-//! starts at the size of a cache, doubles whenever much of it survives, up to four times
-//! that: what dies a little later than it should needs no copy then.
+//! `PYPY_GC_NURSERY` sets the size of the nursery (`4M`, `512K`). Without it the nursery
+//! starts at the size of a cache and is up to four times as large ([`nursery`]).
 
 pub mod api;
 mod boehm;
@@ -37,6 +36,7 @@ pub mod inspect;
 mod large;
 mod major;
 mod minor;
+mod nursery;
 mod old;
 #[cfg(test)]
 mod others;
@@ -53,7 +53,7 @@ pub use header::TypeInfo;
 pub use large::CARD_ITEMS;
 
 use crate::memory::Stack;
-use crate::pages::{map, unmap};
+use crate::pages::{discard, map, unmap};
 use crate::stacks::ShadowStack;
 use crate::state::state;
 use crate::{os, stacklet, threads};
@@ -62,6 +62,7 @@ use bump::Bump;
 use finalize::Finalizers;
 use large::LargeSpace;
 use major::Phase;
+use nursery::Sizes;
 use old::OldSpace;
 use refcount::Counted;
 use shadow::ShadowTable;
@@ -78,12 +79,17 @@ const DEFAULT_NURSERY: usize = 4 << 20;
 /// Up to how many times its first size the nursery grows: no further, since all of it may
 /// survive, and copying that takes longer than anything else the collector does at once.
 const NURSERY_GROWTH: usize = 4;
-/// It grows when more than one in so many bytes survive.
-const NURSERY_SURVIVAL: usize = 8;
 const STRESS_NURSERY: usize = 128 << 10;
 /// The next major collection comes when the old generation has grown to this share
 /// of what survived the last one, in percent.
 const GROWTH_PERCENT: usize = 182;
+/// But when it has grown to this share of what the last one came at: much of what survives in a
+/// program's youth dies soon (incminimark: `growth_rate_max`).
+const MOST_GROWTH_PERCENT: usize = 140;
+/// Yet not before it has grown to this share of what survived.
+const LEAST_GROWTH_PERCENT: usize = 125;
+/// There is none as long as the old generation is smaller than so many nurseries of the first size.
+const LEAST_THRESHOLD: usize = 8;
 /// While a major collection is under way, a step comes after each of so many parts of the nursery.
 const PARTS: usize = 16;
 /// No part is smaller.
@@ -110,6 +116,7 @@ pub(crate) struct Gc {
     counted: Counted,
     nursery: usize,
     nursery_size: usize,
+    nursery_sizes: Sizes,
     /// Where the nursery ends, though allocation may have to stop before that.
     nursery_end: usize,
     /// Up to where the nursery may grow; so much is mapped.
@@ -164,6 +171,7 @@ static mut GC: Gc = Gc {
     counted: Counted::new(),
     nursery: 0,
     nursery_size: 0,
+    nursery_sizes: Sizes::new(0, 0),
     nursery_end: 0,
     nursery_most: 0,
     least_threshold: 0,
@@ -323,12 +331,13 @@ pub(crate) unsafe fn setup_with(
         start(stack, stress);
         let gc = gc();
         gc.nursery_size = nursery_size;
+        gc.nursery_sizes = Sizes::new(nursery_size, nursery_most);
         gc.nursery_most = nursery_most;
         gc.nursery = map(nursery_most);
         gc.nursery_end = gc.nursery + nursery_size;
         gc.old.poison = stress;
         gc.allocation_start = gc.nursery;
-        gc.least_threshold = nursery_size * 4;
+        gc.least_threshold = nursery_size * LEAST_THRESHOLD;
         gc.threshold = gc.least_threshold;
         let s = state();
         (*s).nursery_free = gc.nursery;
@@ -501,15 +510,17 @@ impl Gc {
         // SAFETY: as for the caller.
         unsafe {
             self.minor_collection();
-            self.grow_nursery();
+            self.resize_nursery();
             if self.stress {
                 self.step(STRESS_STEP as isize, true);
             } else if self.enabled
                 && (self.waits_for_rest() || self.parts() == 1)
                 && (self.phase != Phase::Waiting || self.old_bytes() > self.threshold)
             {
-                // Most comes while the program uses the nursery, not now.
-                self.step(self.part_of_work(), true);
+                // Most comes while the program uses the nursery, not now; but what has just left it
+                // can be marked, or there might be something left forever.
+                let new = 2 * self.survived as isize;
+                self.step(self.part_of_work().max(new), true);
             }
             self.reuse_nursery(size);
         }
@@ -564,16 +575,26 @@ impl Gc {
         (work / (self.parts() - 1).max(1)) as isize
     }
 
-    /// Makes the nursery larger if much survived it.
-    fn grow_nursery(&mut self) {
-        if self.survived > self.nursery_size / NURSERY_SURVIVAL {
-            self.nursery_size = (self.nursery_size * 2).min(self.nursery_most);
+    /// Makes the empty nursery larger or smaller.
+    unsafe fn resize_nursery(&mut self) {
+        let before = self.nursery_size;
+        // SAFETY: what lies beyond the nursery's end is mapped, and holds nothing.
+        unsafe {
+            let used = (*state()).nursery_free - self.allocation_start;
+            self.nursery_size = self.nursery_sizes.next(used, self.survived);
+            if self.nursery_size < before {
+                discard(self.nursery + self.nursery_size, before - self.nursery_size);
+            }
         }
     }
 
     /// Sets when the next major collection comes, after one that `live` bytes survive.
     fn set_threshold(&mut self, live: usize) {
-        self.threshold = (live / 100 * GROWTH_PERCENT).max(self.least_threshold);
+        let percent = live / 100;
+        self.threshold = (percent * GROWTH_PERCENT)
+            .min(self.threshold / 100 * MOST_GROWTH_PERCENT)
+            .max(percent * LEAST_GROWTH_PERCENT)
+            .max(self.least_threshold);
     }
 
     /// A full collection.
@@ -581,7 +602,7 @@ impl Gc {
         // SAFETY: as for the callees.
         unsafe {
             self.minor_collection();
-            self.grow_nursery();
+            self.resize_nursery();
             self.major_collection();
             self.reuse_nursery(0);
         }

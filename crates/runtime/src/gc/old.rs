@@ -58,6 +58,8 @@ struct Class {
 pub(crate) struct OldSpace {
     classes: [Class; CLASSES],
     free_blocks: Stack<usize>,
+    /// Free blocks that take no memory.
+    untouched: Stack<usize>,
     chunks: Stack<usize>,
     /// Bytes handed out since the last marking plus what it reached.
     pub(crate) bytes: usize,
@@ -83,6 +85,7 @@ impl OldSpace {
                 }
             }; CLASSES],
             free_blocks: Stack::new(),
+            untouched: Stack::new(),
             chunks: Stack::new(),
             bytes: 0,
             swept: CLASSES,
@@ -102,6 +105,7 @@ impl OldSpace {
             c.unswept.release();
         }
         self.free_blocks.release();
+        self.untouched.release();
         self.chunks.release();
         *self = Self::new();
     }
@@ -167,7 +171,8 @@ impl OldSpace {
     }
 
     fn new_block(&mut self) -> usize {
-        if let Some(b) = self.free_blocks.pop() {
+        let free = self.free_blocks.pop();
+        if let Some(b) = free.or_else(|| self.untouched.pop()) {
             *bitmap(b, 0) = [0; BITMAP_WORDS];
             *bitmap(b, BITMAP_BYTES) = [0; BITMAP_WORDS];
             return b;
@@ -176,7 +181,7 @@ impl OldSpace {
         self.chunks.push(chunk);
         let first = (chunk + BLOCK - 1) & !(BLOCK - 1);
         for i in (1..CHUNK / BLOCK).rev() {
-            self.free_blocks.push(first + i * BLOCK);
+            self.untouched.push(first + i * BLOCK);
         }
         first
     }
@@ -222,13 +227,14 @@ impl OldSpace {
             self.forget_dead(class, block);
         }
         if may_free && bitmap(block, marks ^ BITMAP_BYTES).iter().all(|w| *w == 0) {
-            self.free_blocks.push(block);
-            if self.free_blocks.len() > self.keep {
-                // SAFETY: the block is mapped and holds nothing.
-                unsafe { discard(block, BLOCK) };
-                return true;
+            if self.free_blocks.len() < self.keep {
+                self.free_blocks.push(block);
+                return false;
             }
-            return false;
+            // SAFETY: the block is mapped and holds nothing.
+            unsafe { discard(block, BLOCK) };
+            self.untouched.push(block);
+            return true;
         }
         *bitmap(block, marks) = [0; BITMAP_WORDS];
         let c = &mut self.classes[class];
