@@ -54,7 +54,15 @@ impl Emitter<'_, '_> {
             }
             _ => false,
         };
-        let value = if shift && !in_range {
+        let upper = match right {
+            Some(LLOperand::Const(c)) if in_range && ty == I128 && num == NumOp::RShift => {
+                const_word(c).filter(|n| *n >= 64)
+            }
+            _ => None,
+        };
+        let value = if let Some(n) = upper {
+            self.upper_word(signed, a, n as i64 - 64)
+        } else if shift && !in_range {
             self.any_shift(num, ty, signed, a, b)
         } else {
             self.int_num(num, ty, signed, a, b)?
@@ -65,6 +73,19 @@ impl Emitter<'_, '_> {
             }
             _ => value,
         })
+    }
+
+    /// The upper word of a 128-bit integer, shifted to the right, as such an integer.
+    fn upper_word(&mut self, signed: bool, value: Value, by: i64) -> Value {
+        let (_, high) = self.b.ins().isplit(value);
+        if signed {
+            let low = self.b.ins().sshr_imm_s(high, by);
+            let sign = self.b.ins().sshr_imm_s(high, 63);
+            return self.b.ins().iconcat(low, sign);
+        }
+        let low = self.b.ins().ushr_imm_u(high, by);
+        let zero = self.int(I64, 0);
+        self.b.ins().iconcat(low, zero)
     }
 
     /// An integer operand in a machine type at least as wide as its own.

@@ -37,6 +37,12 @@ impl Emitter<'_, '_> {
     fn int_to_int(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {
         match f.bits().cmp(&t.bits()) {
             std::cmp::Ordering::Equal => v,
+            // Not reduced: one multiplication makes both words of a product, unless Cranelift
+            // makes two of it, each for one word.
+            std::cmp::Ordering::Greater if f == I128 => {
+                let (low, _) = self.b.ins().isplit(v);
+                self.int_to_int(low, I64, t, signed)
+            }
             std::cmp::Ordering::Greater => self.b.ins().ireduce(t, v),
             std::cmp::Ordering::Less if signed => self.b.ins().sextend(t, v),
             std::cmp::Ordering::Less => self.b.ins().uextend(t, v),

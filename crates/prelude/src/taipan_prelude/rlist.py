@@ -49,8 +49,8 @@ def ll_newlist(LIST, length):
     return l
 
 def ll_newlist_zeroed(LIST, length):
-    """The items are null pointers, which of those to classes and functions is not true from the
-    start."""
+    """The items are zero, or null pointers, which of those to classes and functions is not true
+    from the start."""
     if is_array(LIST):
         return malloc(LIST, length, zero=True)
     l = malloc(LIST)
@@ -71,7 +71,7 @@ def ll_alloc_and_set(LIST, count, item):
     if count < 0:
         count = 0
     ll_check_count(count)
-    if is_pointer(item) and not item:
+    if (is_pointer(item) or typeOf(item) == Signed) and not item:
         return ll_newlist_zeroed(LIST, count)
     l = ll_newlist(LIST, count)
     fill_items(ll_items(l), count, item)

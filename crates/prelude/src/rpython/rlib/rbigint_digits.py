@@ -1,17 +1,23 @@
 """Magnitudes of big integers: lists of 63-bit digits, lowest first.
 
-Sums of two digits and a carry fit an unsigned word, differences a signed one. Products
-come as two digits: the lower from the word that multiplication leaves, the upper as the
-upper word of the product with one factor doubled.
+Sums of two digits and a carry fit an unsigned word, differences a signed one. Of a product
+with one factor doubled, the upper word is the upper digit, and the lower word is twice the
+lower one. Loops do first what does not depend on the carry of the round before.
 """
 from rpython.rlib.objectmodel import always_inline
-from rpython.rlib.rarithmetic import intmask, r_uint, uint_mul_high
+from rpython.rlib.rarithmetic import intmask, r_uint, r_ulonglonglong
 
 SHIFT = 63
 MASK = (1 << SHIFT) - 1
 UMASK = r_uint(MASK)
 KARATSUBA_CUTOFF = 38
 
+
+@always_inline
+def _product(doubled, digit):
+    """Lower and upper digit of a product, of which one factor comes doubled."""
+    product = r_ulonglonglong(doubled) * r_ulonglonglong(digit)
+    return r_uint(product) >> 1, r_uint(product >> 64)
 
 def _bits_in(digit):
     bits = 0
@@ -68,12 +74,16 @@ def _sub_digits(a, b):
 
 def _mul_digits(a, b):
     if len(a) == 1 and len(b) == 1:
-        return _two_digits(r_uint(a[0]) * r_uint(b[0]),
-                           uint_mul_high(r_uint(a[0]) << 1, r_uint(b[0])))
+        low, high = _product(r_uint(a[0]) << 1, r_uint(b[0]))
+        if high:
+            return [intmask(low), intmask(high)]
+        return [intmask(low)]
     if a is b:
         return _square_digits(a)
     if len(a) > len(b):
         a, b = b, a
+    if len(a) == 1:
+        return _times_digit(b, a[0])
     if len(a) > KARATSUBA_CUTOFF:
         return _karatsuba(a, b)
     result = [0] * (len(a) + len(b))
@@ -82,11 +92,17 @@ def _mul_digits(a, b):
             result[i + len(b)] = _add_product(result, i, a[i], b, 0)
     return result
 
-def _two_digits(low, high):
-    """Of the word and what is above its digit."""
-    if high:
-        return [intmask(low & UMASK), intmask(high)]
-    return [intmask(low & UMASK)]
+def _times_digit(digits, factor):
+    result = [0] * (len(digits) + 1)
+    double = r_uint(factor) << 1
+    carry = r_uint(0)
+    for i in range(len(digits)):
+        low, high = _product(double, r_uint(digits[i]))
+        low += carry
+        result[i] = intmask(low & UMASK)
+        carry = high + (low >> SHIFT)
+    result[len(digits)] = intmask(carry)
+    return result
 
 def _square_digits(a):
     """Every product of two different digits counts twice, but is made once."""
@@ -99,9 +115,8 @@ def _square_digits(a):
     carry = r_uint(0)
     for i in range(n):
         digit = r_uint(a[i])
-        low = ((digit * digit) & UMASK) + carry
-        carry = uint_mul_high(digit << 1, digit)
-        low, carry = _plus_twice(low, carry, result[2 * i])
+        low, high = _product(digit << 1, digit)
+        low, carry = _plus_twice(low + carry, high, result[2 * i])
         result[2 * i] = intmask(low)
         low, carry = _plus_twice(carry, r_uint(0), result[2 * i + 1])
         result[2 * i + 1] = intmask(low)
@@ -117,16 +132,15 @@ def _plus_twice(low, carry, digit):
 def _add_product(target, start, factor, digits, first):
     """Adds the factor times the digits from that one on, which is that many places
     further on in the target; the result is the carry."""
-    factor = r_uint(factor)
-    double = factor << 1
+    double = r_uint(factor) << 1
     carry = r_uint(0)
     for j in range(first, len(digits)):
-        digit = r_uint(digits[j])
-        low = ((factor * digit) & UMASK) + carry
-        carry = uint_mul_high(double, digit) + (low >> SHIFT)
-        low = (low & UMASK) + r_uint(target[start + j])
+        low, high = _product(double, r_uint(digits[j]))
+        low += r_uint(target[start + j])
+        high += low >> SHIFT
+        low = (low & UMASK) + carry
         target[start + j] = intmask(low & UMASK)
-        carry += low >> SHIFT
+        carry = high + (low >> SHIFT)
     return intmask(carry)
 
 def _karatsuba(a, b):

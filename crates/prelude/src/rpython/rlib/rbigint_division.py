@@ -2,8 +2,8 @@
 from rpython.rlib.objectmodel import always_inline
 from rpython.rlib.rarithmetic import intmask, r_uint, r_ulonglonglong, uint_mul_high
 from rpython.rlib.rbigint_digits import (
-    SHIFT, UMASK, _add_digits, _add_into, _bits_in, _compare_digits, _mul_digits, _shifted,
-    _sub_digits, _without_zeroes)
+    SHIFT, UMASK, _add_digits, _add_into, _bits_in, _compare_digits, _mul_digits, _product,
+    _shifted, _sub_digits, _without_zeroes)
 
 # From how many digits of the divisor on division is multiplication.
 RECURSIVE_FROM = 60
@@ -158,9 +158,10 @@ def _subtract_product(target, start, factor, digits):
     double = factor << 1
     carry = r_uint(0)
     for i in range(len(digits)):
-        digit = r_uint(digits[i])
-        low = ((factor * digit) & UMASK) + carry
-        difference = r_uint(target[start + i]) - (low & UMASK)
-        carry = uint_mul_high(double, digit) + (low >> SHIFT) + (difference >> SHIFT)
+        low, high = _product(double, r_uint(digits[i]))
+        difference = r_uint(target[start + i]) - low
+        high += difference >> SHIFT
+        difference = (difference & UMASK) - carry
         target[start + i] = intmask(difference & UMASK)
+        carry = high + (difference >> SHIFT)
     return carry
