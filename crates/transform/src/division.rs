@@ -65,12 +65,17 @@ fn division(op: &Operation<LowLevel>) -> Option<(&LLOperand, bool, i64)> {
         Some(variant) => (false, variant),
         None => (true, name.strip_prefix("rint.ll_int_py_mod")?),
     };
-    if !matches!(variant, "" | "_zer" | "_ovf" | "_ovf_zer") || f.ty().result != *SIGNED {
+    // What is not negative needs no correction: then shifts alone are better than what is there.
+    let truncates = variant == "_nonnegargs";
+    let rounds = matches!(variant, "" | "_zer" | "_ovf" | "_ovf_zer");
+    if !(rounds || truncates) || f.ty().result != *SIGNED {
         return None;
     }
     match divisor.as_const() {
         Some(LLConst::Int(_, d)) if d.get() > 0 => {
-            Some((dividend, is_mod, i64::try_from(d.get()).ok()?))
+            let divisor = i64::try_from(d.get()).ok()?;
+            let expands = rounds || divisor & (divisor - 1) == 0;
+            expands.then_some((dividend, is_mod, divisor))
         }
         _ => None,
     }
