@@ -9,6 +9,8 @@ checkout) the original toolchain (-O2, gcc, its default collector) is a further 
 without them they are to the first back end, and the script says so. ORIGINALS names a folder with executables that
 the original has made before (FIXTURE-c), which are built where they are missing.
 
+The last column, `gcc`, is the same program in C (benches/loops) by `gcc -O2`, where there is one.
+
 Executables run in turns (A B A B). User and system time is that of the process; its minimum over the runs counts,
 because what else the machine does only adds to it. `differs` is said where outputs do, and the script ends with 1.
 """
@@ -25,6 +27,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = os.path.join(ROOT, "fixtures", "programs")
+LOOPS = os.path.join(ROOT, "benches", "loops")
 
 # Fixture, its file, and arguments for a run of about a second.
 FIXTURES = [
@@ -115,8 +118,22 @@ class Original(Builder):
         return seconds
 
 
+class Gcc(Builder):
+    """The programs that are there in C, too."""
+
+    def __init__(self):
+        self.name = "gcc"
+
+    def build(self, name, source, output):
+        written = os.path.join(LOOPS, name + ".c")
+        if not os.path.exists(written):
+            return None
+        command = ["gcc", "-O2", "-ffp-contract=off", "-o", output, written, "-lm"]
+        return cpu_of_children(lambda: subprocess.run(command, check=True))
+
+
 def columns(names, options):
-    out = [Builder(name, options) for name in names]
+    out = [Builder(name, options) for name in names] + [Gcc()]
     python, checkout = os.environ.get("PYTHON2"), os.environ.get("PYPY")
     if python and checkout:
         out.insert(0, Original(python, checkout))
@@ -146,8 +163,9 @@ def main():
                 output = os.path.join(folder, f"{name}-{b.name}")
                 built[b.name] = b.build(name, os.path.join(PROGRAMS, file), output)
             outcomes = set()
+            there = [b for b in builders if os.path.exists(os.path.join(folder, f"{name}-{b.name}"))]
             for _ in range(arguments.runs):
-                for b in builders:
+                for b in there:
                     seconds, megabytes, outcome = measured([os.path.join(folder, f"{name}-{b.name}"), *rest])
                     outcomes.add(outcome)
                     before = best.get(b.name, (seconds, megabytes))
@@ -155,6 +173,9 @@ def main():
             line = f"{name:14}"
             first = best[builders[0].name][0]
             for b in builders:
+                if b not in there:
+                    line += " " * 34
+                    continue
                 seconds, megabytes = best[b.name]
                 ratio = seconds / max(first, 1e-3)
                 ratios[b.name].append(max(ratio, 1e-3))
@@ -164,7 +185,7 @@ def main():
             differs = len(outcomes) != 1
             failed |= differs
             print(line + ("  differs" if differs else ""), flush=True)
-    means = "".join(f"{geometric_mean(ratios[b.name]):>22.2f}{'':12}" for b in builders)
+    means = "".join(f"{geometric_mean(ratios[b.name] or [1]):>22.2f}{'':12}" for b in builders)
     print(f"{'mean':14}{means}")
     return 1 if failed else 0
 
