@@ -51,6 +51,14 @@ typedef UInt128 __attribute__((aligned(8))) HeapUInt128;
 #define RPY_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RPY_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RPY_INLINE static inline __attribute__((always_inline))
+
+/* Of functions with a frame on the shadow stack: gcc collects what it stores there in vector
+   registers, which takes longer than storing word by word, and keeps variables in them. */
+#ifdef __clang__
+#define RPY_SCALAR
+#else
+#define RPY_SCALAR __attribute__((optimize("no-tree-slp-vectorize")))
+#endif
 #define RPY_NEVER() __builtin_trap()
 
 /* The header of a GC object: the address of its type information, with flags in the low bits. */

@@ -229,7 +229,7 @@ fn objects_and_roots() {
             goto return(v10)
         return(r1: Signed) except(r2: *Struct object_vtable, r3: *GcStruct object)",
         expect![[r#"
-            Signed f_05b4trgbp0(struct array_of_Signed_st3gysphja *a_0, struct rpy_string_zts06sqhh3 *s_1, Signed i_2)
+            RPY_SCALAR Signed f_05b4trgbp0(struct array_of_Signed_st3gysphja *a_0, struct rpy_string_zts06sqhh3 *s_1, Signed i_2)
             {
                 RPyRoot *roots;
                 struct point_52bwaaed0p *p_5;

@@ -3,11 +3,14 @@
 use indexmap::IndexSet;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{
-    FuncType, LLConst, LLOperand, LLType, LowLevel, TypeKind, cold_blocks, const_word,
+    FLOAT, FuncType, LLConst, LLOperand, LLType, LowLevel, TypeKind, cold_blocks, const_word,
 };
 
 use super::{AT, Emitter};
 use crate::types::Bad;
+
+/// Where fewer than one variable in so many is a float, vectors are no use.
+const FEW: usize = 50;
 
 impl Emitter<'_> {
     /// The whole function, which is the body afterwards.
@@ -54,7 +57,11 @@ impl Emitter<'_> {
         let blocks = std::mem::take(&mut self.blocks);
         let (rare, usual): (Vec<_>, Vec<_>) =
             blocks.into_iter().partition(|(id, _)| cold[id.index()]);
-        let mut out = format!("{prototype}\n{{\n{}", self.declarations);
+        let attribute = match self.roots {
+            Some(_) if self.has_few_floats() => "RPY_SCALAR ",
+            _ => "",
+        };
+        let mut out = format!("{attribute}{prototype}\n{{\n{}", self.declarations);
         for (id, text) in usual.iter().chain(&rare) {
             if self.targets.contains(id) {
                 out.push_str(&format!("block{}:;\n", id.0));
@@ -64,6 +71,13 @@ impl Emitter<'_> {
         out.push_str("}\n");
         self.body = out;
         Ok(())
+    }
+
+    /// Whether arithmetic on floats, for which vectors pay, is next to nothing here.
+    fn has_few_floats(&self) -> bool {
+        let vars = &self.graph.vars;
+        let floats = vars.iter().filter(|v| v.ty == *FLOAT).count();
+        floats * FEW <= vars.len()
     }
 
     fn block_body(
