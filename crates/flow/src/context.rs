@@ -405,8 +405,12 @@ impl<'a> FlowContext<'a> {
             }
             (Some(class), Some(value)) => {
                 let target = self.space.graph.exceptblock;
-                let link = Link::new(target, vec![class, value]);
-                self.close(link.with_at(self.space.at));
+                let mut link = Link::new(target, vec![class, value]);
+                // What passes a handler or `finally` was raised at what is called there.
+                if let Instr::Raise(_) = self.code.instrs[self.space.at as usize] {
+                    link.at = Some(self.space.at);
+                }
+                self.close(link);
                 Ok(())
             }
             _ => Err(FlowError::new(

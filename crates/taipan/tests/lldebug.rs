@@ -448,13 +448,20 @@ def again(n):
 
         raise
 
+@dont_inline
+def passing(n):
+    try:
+        return again(n)
+    finally:
+        n -= 1
+
 def entry_point(argv):
     print limited(7)
     try:
         limited(8)
     except Error:
         print 'caught'
-    return again(5)
+    return passing(5)
 
 def target(driver, args):
     return entry_point, None
