@@ -583,7 +583,7 @@ fn a_module_with_lines() {
         !1 = distinct !DICompileUnit(language: DW_LANG_C99, file: !0, producer: "taipan", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly, splitDebugInlining: false, nameTableKind: None)
         !2 = !{null}
         !3 = !DISubroutineType(types: !2)
-        !4 = distinct !DISubprogram(name: "m.f", linkageName: "f.8fb02747ac596f9f", scope: !0, file: !0, line: 12, type: !3, scopeLine: 12, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1)
+        !4 = distinct !DISubprogram(name: "m.f", scope: !0, file: !0, line: 12, type: !3, scopeLine: 12, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1)
         !5 = !{!"taipan"}
         !6 = !{!"state", !5, i64 0}
         !7 = !{!6, !6, i64 0}

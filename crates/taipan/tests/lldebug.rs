@@ -472,6 +472,7 @@ def target(driver, args):
         1
         caught
         RPython traceback:
+          File "/tmp/t.py", line 31, in t.passing
           File "/tmp/t.py", line 20, in t.again
           File "/tmp/t.py", line 14, in t.limited
         Fatal RPython error: Error
