@@ -790,6 +790,9 @@ pub(crate) enum WatchCommand {
     #[command(mut_arg("quiet", for_one_run))]
     #[command(mut_arg("jit_summary", for_one_run))]
     #[command(mut_arg("jit_residual", for_one_run))]
+    #[command(mut_arg("backend", for_one_run))]
+    #[command(mut_arg("engine", for_one_run))]
+    #[command(mut_arg("machine", for_one_run))]
     Run(WatchRunArgs),
     /// Keep an executable up to date.
     #[command(mut_arg("log_queries", for_one_run))]
