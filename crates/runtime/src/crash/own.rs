@@ -177,6 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri keeps programs from files")]
     fn the_own_file_has_functions() {
         let own = OwnFile::open().unwrap();
         let (start, size, _) = own.functions().find(|(_, size, _)| *size > 1).unwrap();
