@@ -168,6 +168,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn major_collections_can_be_switched_off() {
         let _heap = Heap::new(64 << 10, false);
         let kept = push(0);
@@ -192,6 +193,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn the_heap_has_a_limit() {
         let settings = Settings {
             most_heap: Some(scaled(1 << 20)),
