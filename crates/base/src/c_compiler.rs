@@ -42,6 +42,11 @@ pub(crate) fn ask(
     headers: &[(String, String)],
 ) -> CAnswer {
     ASKED.store(true, Ordering::Relaxed);
+    // What programs for WebAssembly see of the system is what Linux has.
+    let machine = match machine.is_wasm() {
+        true => Machine::HOST,
+        false => machine,
+    };
     let cc = c_compiler(machine)?;
     let mut h = rustc_hash::FxHasher::default();
     (machine, &cc, source, options, headers).hash(&mut h);

@@ -28,7 +28,7 @@ pub use encoding::declares_latin1;
 pub use files::*;
 pub use overlay::*;
 pub use render::*;
-pub use tools::{c_compiler, on_path, runner};
+pub use tools::{WASM_TARGET, c_compiler, on_path, runner};
 
 pub use similar::{did_you_mean, similar};
 pub use span::*;

@@ -1,8 +1,8 @@
 //! The C compilers and emulators of the machine that Taipan runs on.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use taipan_language::Machine;
 
@@ -13,6 +13,9 @@ pub fn c_compiler(machine: Machine) -> Result<OsString, String> {
     let own = std::env::var_os("CC");
     if machine == Machine::HOST {
         return Ok(own.unwrap_or_else(|| "cc".into()));
+    }
+    if machine.is_wasm() {
+        return clang_for_wasm(own);
     }
     if let Some(cc) = own
         && makes_code_for(&cc, machine)
@@ -30,6 +33,62 @@ pub fn c_compiler(machine: Machine) -> Result<OsString, String> {
     }
 }
 
+/// What clang has to be told to make WebAssembly.
+pub const WASM_TARGET: &str = "--target=wasm32-wasi";
+
+/// The newest clang that is looked for by its number, and the oldest that will do.
+const CLANGS: std::ops::RangeInclusive<u32> = 14..=30;
+
+/// A clang with all that it takes to make WebAssembly: `$CC`, `$CLANG`, `clang`, or the newest `clang-N`.
+fn clang_for_wasm(own: Option<OsString>) -> Result<OsString, String> {
+    let named = [own, std::env::var_os("CLANG"), Some("clang".into())];
+    let numbered = CLANGS.rev().map(|n| OsString::from(format!("clang-{n}")));
+    let mut lacking = None;
+    for cc in named.into_iter().flatten().chain(numbered) {
+        match lacking_for_wasm(&cc) {
+            None => continue,
+            Some(missing) if missing.is_empty() => return Ok(cc),
+            Some(missing) => lacking.get_or_insert((cc, missing)),
+        };
+    }
+    let what = match &lacking {
+        Some((cc, missing)) => format!("{} lacks {}", cc.display(), missing.join(", ")),
+        None => "there is no clang".to_owned(),
+    };
+    Err(format!(
+        "no WebAssembly can be made: {what} (Debian's packages are {})",
+        Machine::Wasm32.c_compiler_package()
+    ))
+}
+
+/// What a clang lacks to make WebAssembly; none if it is no clang.
+fn lacking_for_wasm(cc: &OsStr) -> Option<Vec<&'static str>> {
+    let said = |option: &str| {
+        let output = Command::new(cc)
+            .args([WASM_TARGET, option])
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    if !said("-dumpmachine")?.starts_with("wasm32") {
+        return None;
+    }
+    // What is not there is told by its name alone.
+    let parts = [
+        ("-print-prog-name=wasm-ld", "the linker wasm-ld"),
+        ("-print-file-name=libc.a", "the C library wasi-libc"),
+        ("-print-libgcc-file-name", "compiler-rt for wasm32"),
+    ];
+    let is_there = |option: &str| {
+        said(option)
+            .is_some_and(|path| Path::new(&path).is_absolute() && Path::new(&path).is_file())
+    };
+    let missing = parts.into_iter().filter(|(option, _)| !is_there(option));
+    Some(missing.map(|(_, what)| what).collect())
+}
+
 fn makes_code_for(cc: &OsString, machine: Machine) -> bool {
     let output = Command::new(cc).arg("-dumpmachine").output();
     let name = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
@@ -41,6 +100,9 @@ fn makes_code_for(cc: &OsString, machine: Machine) -> bool {
 pub fn runner(machine: Machine, executable: &Path) -> Result<Command, String> {
     if machine == Machine::HOST {
         return Ok(Command::new(executable));
+    }
+    if machine.is_wasm() {
+        return wasi_runtime(executable);
     }
     let name = format!("qemu-{}", machine.name());
     let Some(emulator) = on_path(&name) else {
@@ -54,6 +116,40 @@ pub fn runner(machine: Machine, executable: &Path) -> Result<Command, String> {
     if std::env::var_os("QEMU_LD_PREFIX").is_none() && Path::new(&root).is_dir() {
         command.args(["-L", &root]);
     }
+    command.arg(executable);
+    Ok(command)
+}
+
+/// How Node is told to run a program for WASI.
+const NODE: &str = include_str!("wasi.js");
+
+fn wasi_runtime(executable: &Path) -> Result<Command, String> {
+    if let Some(wasmtime) = on_path("wasmtime") {
+        let mut command = Command::new(wasmtime);
+        command.args(["run", "--dir", "/", "-S", "inherit-env=y"]);
+        // Where the program goes: the variable may say something else.
+        if let Ok(folder) = std::env::current_dir() {
+            command.env("PWD", folder);
+        }
+        command.arg(executable);
+        return Ok(command);
+    }
+    let Some(node) = on_path("node") else {
+        return Err(
+            "there is neither wasmtime nor node, which run programs for wasm32-wasi (Debian's package is \
+             nodejs, of version 20 or later)"
+                .to_owned(),
+        );
+    };
+    let mut command = Command::new(node);
+    // Its fast calls use memory that is gone once a program has grown its own.
+    command.args([
+        "--no-warnings",
+        "--no-turbo-fast-api-calls",
+        "-e",
+        NODE,
+        "--",
+    ]);
     command.arg(executable);
     Ok(command)
 }

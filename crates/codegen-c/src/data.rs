@@ -112,12 +112,20 @@ pub(crate) fn words(
     while at < object.bytes.len() {
         let member = values.len();
         if let Some(r) = relocs.next_if(|r| r.offset as usize == at) {
-            shape.push_str(&format!("    const void *address{member};\n"));
+            let slots = program.narrow_addresses();
+            shape.push_str(&match slots {
+                true => format!("    RPySlot address{member};\n"),
+                false => format!("    const void *address{member};\n"),
+            });
             let target = address(&r.target, program, references)
                 .map_err(|m| CodegenError::new(name.clone(), m))?;
-            values.push(match r.addend {
-                0 => format!("(const void *){target}"),
-                n => format!("(const char *){target} + {n}"),
+            let value = match r.addend {
+                0 => format!("(void *){target}"),
+                n => format!("(char *){target} + {n}"),
+            };
+            values.push(match slots {
+                true => format!("{{ {value} }}"),
+                false => value,
             });
             at += 8;
             continue;
@@ -295,6 +303,14 @@ impl Writer<'_> {
     }
 
     fn constant(&mut self, c: &LLConst) -> Result<String, Bad> {
+        let text = self.constant_text(c)?;
+        Ok(match c {
+            LLConst::Func(_) | LLConst::Static(..) if self.types.slots => format!("{{ {text} }}"),
+            _ => text,
+        })
+    }
+
+    fn constant_text(&mut self, c: &LLConst) -> Result<String, Bad> {
         Ok(match c {
             LLConst::Void(_) | LLConst::Null(_) => "0".to_owned(),
             LLConst::Func(f) => {

@@ -23,6 +23,7 @@ pub fn prelude() -> String {
         format!("_Static_assert(__builtin_offsetof(RPyState, {field}) == {at}, \"state\");\n")
     })
     .collect();
+    let offsets = format!("#if __SIZEOF_POINTER__ == 8\n{offsets}#endif\n");
     TEXT.replace("@TRACK@", &abi::TRACK.to_string())
         .replace(
             "@SMALL@",

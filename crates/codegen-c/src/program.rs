@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use taipan_codegen::{
     CodegenError, Glue, Reloc, RelocKind, SymbolRef, abi, program_table, type_info_object,
 };
-use taipan_lltype::{FuncSym, LLType, Program, StaticSym};
+use taipan_lltype::{FuncSym, LLType, Program, StaticSym, TypeKind};
 
 use crate::data::{self, Data, References};
 use crate::emit::{CFunction, EmitOptions, emit_callback, emit_trampoline};
@@ -108,15 +108,19 @@ pub fn program_files(
     options: EmitOptions,
 ) -> Result<CProgram, CodegenError> {
     let mut parts = Parts::default();
-    let mut types = Types::default();
+    let mut types = Types::of(program);
     let mut glue = Vec::new();
     let end = match extent {
         Extent::Program(entry) => {
             let (table, references) = program_table_of(entry, program)?;
             parts.refer(references);
+            let (adapter, table) = match program.narrow_addresses() {
+                true => adapted(entry, table),
+                false => (String::new(), table),
+            };
             let definition = table.definition();
             format!(
-                "{}extern {};\n{}\n{definition}{MAIN}",
+                "{}extern {};\n{}{adapter}\n{definition}{MAIN}",
                 table.shape,
                 table.declaration,
                 places::DECLARATION
@@ -129,7 +133,10 @@ pub fn program_files(
     let mut rows = Vec::new();
     for (f, text) in &parts.done {
         let places = source.places(f);
-        rows.push(places::Row::new(f, &text.name, places.as_ref()));
+        // WebAssembly shows its stack to nobody.
+        if !program.narrow_addresses() {
+            rows.push(places::Row::new(f, &text.name, places.as_ref()));
+        }
         let module = (places.as_ref()).map_or(SUPPORT.to_owned(), |p| names::identifier(&p.module));
         modules
             .entry(module)
@@ -204,6 +211,31 @@ fn program_table_of(
     table.relocs.sort_by_key(|r| r.offset);
     let table = data::words("rpy_program".to_owned(), &table, program, &mut references)?;
     Ok((table, references))
+}
+
+/// A function that calls the entry point and always has the type by which the runtime knows it, and the
+/// table with it: WebAssembly calls no function by a type that is not its own.
+fn adapted(entry: &FuncSym, mut table: Data) -> (String, Data) {
+    let name = names::function(entry);
+    let takes = entry.ty().args.iter().any(|t| !t.is_void());
+    let (parameter, argument) = match takes {
+        true => ("void *arguments", "arguments"),
+        false => ("void", ""),
+    };
+    let call = format!("{name}({argument})");
+    let is_code = matches!(entry.ty().result.kind(), TypeKind::Int(k) if k.bits == 64);
+    let call = match is_code {
+        true => format!("return {call};"),
+        false => format!("{call};\n    return 0;"),
+    };
+    let adapter = "entry_of_program";
+    table.value = table
+        .value
+        .replace(&format!("&{name}"), &format!("&{adapter}"));
+    (
+        format!("\nstatic Signed {adapter}({parameter})\n{{\n    {call}\n}}\n"),
+        table,
+    )
 }
 
 /// The table of what a library gives away; with the functions that are made for it.
@@ -359,8 +391,14 @@ fn data_file(
 ) -> Result<File, CodegenError> {
     let mut declarations = String::new();
     for f in &parts.functions {
-        // Their types do not matter here: addresses are taken.
-        declarations.push_str(&format!("extern void {}(void);\n", names::function(f)));
+        let name = names::function(f);
+        let text = match program.narrow_addresses() {
+            true => (types.prototype(f.ty(), &name, None))
+                .map_err(|m| CodegenError::new(f.name(), m))?,
+            // Their types do not matter here: addresses are taken.
+            false => format!("void {name}(void)"),
+        };
+        declarations.push_str(&format!("extern {text};\n"));
     }
     for f in &parts.externals {
         let text = types

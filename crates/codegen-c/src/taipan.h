@@ -61,10 +61,21 @@ typedef UInt128 __attribute__((aligned(8))) HeapUInt128;
 #endif
 #define RPY_NEVER() __builtin_trap()
 
+/* Words of memory have 64 bits on every machine. */
+#define RPY_WORD __attribute__((aligned(8)))
+
 /* The header of a GC object: the address of its type information, with flags in the low bits. */
 typedef struct {
     char *word;
-} RPyHeader;
+} RPY_WORD RPyHeader;
+
+#if __SIZEOF_POINTER__ < 8
+/* An address in memory. Nothing else is in the rest of the word. */
+typedef struct {
+    void *address;
+} RPY_WORD RPY_RAW RPySlot;
+#define RPY_SET_SLOT(slot, value) (*(RawUnsigned *)&(slot) = (Word)(value))
+#endif
 
 /* A word of the shadow stack. */
 typedef struct {
@@ -107,7 +118,7 @@ extern RPyState rpy_state;
 
 /* Functions of the runtime and of the C library. */
 extern void *rpy_gc_malloc_fixed(const void *info);
-extern void *rpy_gc_malloc_varsize(const void *info, Signed length, bool zero);
+extern void *rpy_gc_malloc_varsize(const void *info, Word length, bool zero);
 extern void rpy_slow_malloc(void);
 extern void rpy_slow_writebarrier(void);
 extern void rpy_slow_writebarrier_array(void);
@@ -145,6 +156,14 @@ extern int rpy_main(int argc, char **argv, const void *program);
 extern void *malloc(__SIZE_TYPE__ size);
 extern void *calloc(__SIZE_TYPE__ count, __SIZE_TYPE__ size);
 extern void free(void *memory);
+
+#if __SIZEOF_POINTER__ < 8
+/* What is too large for an address is too large for memory. */
+#define RPY_SIZE(n) ((Unsigned)(n) < 0x7fffffff ? (Word)(n) : 0x7fffffff)
+#define rpy_gc_malloc_varsize(info, length, zero) rpy_gc_malloc_varsize(info, RPY_SIZE(length), zero)
+#define malloc(size) malloc(RPY_SIZE(size))
+#define calloc(count, size) calloc(count, RPY_SIZE(size))
+#endif
 
 /* Memory of the nursery, none of it filled. Roots are saved. */
 RPY_INLINE char *rpy_take(Unsigned size)
@@ -257,6 +276,9 @@ RPY_INLINE bool rpy_stack_check(void)
     __asm__ volatile("mov %0, sp" : "=r"(pointer));
 #elif defined(__riscv)
     __asm__ volatile("mv %0, sp" : "=r"(pointer));
+#elif defined(__wasm__)
+    __asm__ volatile(".globaltype __stack_pointer, i32\n\tglobal.get __stack_pointer\n\tlocal.set %0"
+                     : "=r"(pointer));
 #else
     pointer = (char *)__builtin_frame_address(0);
 #endif

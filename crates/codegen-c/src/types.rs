@@ -9,6 +9,9 @@
 //! Ptr(opaque)                  void *
 //! ```
 //!
+//! Layouts are those of 64 bits. Where addresses have fewer, a pointer in memory is an `RPySlot`, which is as
+//! large as they are elsewhere.
+//!
 //! Raw memory is often looked at as more than one type. Raw structs and items of raw arrays are therefore
 //! types that may alias all others (`RawSigned`...); GC objects and vtables are what they are said to be.
 
@@ -18,6 +21,9 @@ use taipan_graph::IntKind;
 use taipan_lltype::{FuncSym, FuncType, LLType, Layout, Program, TypeKind, layout};
 
 use crate::{members, names};
+
+/// An address in memory, where that is wider.
+const SLOT: &str = "RPySlot";
 
 /// What is wrong with a graph or with data.
 pub(crate) type Bad = String;
@@ -29,9 +35,24 @@ pub(crate) struct Types {
     pub(crate) mentioned: IndexSet<LLType>,
     /// Containers whose contents are named.
     pub(crate) complete: IndexSet<LLType>,
+    /// Addresses in memory are slots that are wider than they.
+    pub(crate) slots: bool,
 }
 
 impl Types {
+    /// No names yet, for a program.
+    pub(crate) fn of(program: &dyn Program) -> Types {
+        Types {
+            slots: program.narrow_addresses(),
+            ..Types::default()
+        }
+    }
+
+    /// Whether what has this type in memory is a slot.
+    pub(crate) fn is_slot(&self, ty: LLType) -> bool {
+        self.slots && matches!(ty.kind(), TypeKind::Ptr(_) | TypeKind::Address)
+    }
+
     /// The type of values.
     pub(crate) fn value(&mut self, ty: LLType) -> Result<String, Bad> {
         if let TypeKind::Ptr(to) = ty.kind() {
@@ -67,8 +88,9 @@ impl Types {
     }
 
     /// The type of what is in raw memory.
-    fn element(&mut self, ty: LLType) -> String {
+    pub(crate) fn element(&mut self, ty: LLType) -> String {
         match ty.kind() {
+            _ if self.is_slot(ty) => SLOT.to_owned(),
             TypeKind::Struct(_) | TypeKind::Array(_) => {
                 self.complete.insert(ty);
                 format!("struct {}", names::type_name(ty))
@@ -88,6 +110,7 @@ impl Types {
     /// The type of a field or of the items of an array in GC memory or in a struct.
     pub(crate) fn member(&mut self, ty: LLType) -> Result<String, Bad> {
         match ty.kind() {
+            _ if self.is_slot(ty) => Ok(SLOT.to_owned()),
             TypeKind::Struct(_) | TypeKind::Array(_) | TypeKind::FixedArray(..) => {
                 Ok(self.element(ty))
             }

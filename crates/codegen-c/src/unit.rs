@@ -43,7 +43,7 @@ impl Text {
 impl Unit {
     /// The text of the file of that name.
     pub fn text(&self, program: &dyn Program, file: &str) -> Result<String, CodegenError> {
-        let mut types = Types::default();
+        let mut types = Types::of(program);
         let mut functions: IndexSet<&FuncSym> = IndexSet::new();
         let mut externals: IndexSet<&FuncSym> = IndexSet::new();
         let mut callbacks: IndexSet<&FuncSym> = IndexSet::new();

@@ -457,7 +457,7 @@ fn gdb_script() -> Vec<u8> {
 
 /// An object file with [`gdb_script`] alone, for programs whose code other compilers make.
 pub fn gdb_object(machine: Machine) -> Result<Vec<u8>, CodegenError> {
-    let mut o = empty_object(machine);
+    let mut o = empty_object(machine)?;
     let name = b".debug_gdb_scripts".to_vec();
     let scripts = o.add_section(Vec::new(), name, SectionKind::DebugString);
     o.set_section_data(scripts, gdb_script(), 1);

@@ -31,11 +31,15 @@ pub fn shared_object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
 }
 
 /// An object file for a machine, with nothing in it.
-pub(crate) fn empty_object(machine: Machine) -> Object<'static> {
+pub(crate) fn empty_object(machine: Machine) -> Result<Object<'static>, CodegenError> {
     let architecture = match machine {
         Machine::X86_64 => Architecture::X86_64,
         Machine::Aarch64 => Architecture::Aarch64,
         Machine::Riscv64 => Architecture::Riscv64,
+        Machine::Wasm32 => {
+            let message = "WebAssembly is made by way of C, not as an object file of ELF";
+            return Err(CodegenError::new("object file", message));
+        }
     };
     let mut o = Object::new(BinaryFormat::Elf, architecture, Endianness::Little);
     if machine == Machine::Riscv64 {
@@ -46,13 +50,13 @@ pub(crate) fn empty_object(machine: Machine) -> Object<'static> {
             e_flags: elf::EF_RISCV_FLOAT_ABI_DOUBLE,
         };
     }
-    o
+    Ok(o)
 }
 
 /// Relocations of code at these places, in ascending order, are by the table of addresses that the
 /// linker makes.
 fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, CodegenError> {
-    let mut o = empty_object(machine);
+    let mut o = empty_object(machine)?;
     let sections = [
         StandardSection::Text,
         StandardSection::ReadOnlyDataWithRel,
@@ -134,7 +138,8 @@ fn relocation_type(machine: Machine, kind: RelocKind, target: Target) -> u32 {
     match (kind, machine) {
         (RelocKind::Abs64, Machine::X86_64) => elf::R_X86_64_64,
         (RelocKind::Abs64, Machine::Aarch64) => elf::R_AARCH64_ABS64,
-        (RelocKind::Abs64, Machine::Riscv64) => elf::R_RISCV_64,
+        // There is no object file of WebAssembly.
+        (RelocKind::Abs64, Machine::Riscv64 | Machine::Wasm32) => elf::R_RISCV_64,
         (RelocKind::PcRel32, _) => match target {
             Target::External(_) => elf::R_X86_64_PLT32,
             Target::Place(_) => elf::R_X86_64_PC32,

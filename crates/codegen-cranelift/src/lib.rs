@@ -45,4 +45,4 @@ pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};
 pub use region::{LateLibrary, LoadedProgram, Region};
 pub use run::{missing_library, run_program};
-pub use runtime_object::{HOST_RUNTIME, RuntimeCompiler};
+pub use runtime_object::{HOST_RUNTIME, RuntimeCompiler, wasi_source};

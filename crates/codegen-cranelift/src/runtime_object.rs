@@ -27,6 +27,12 @@ const NO_HELPERS: &str = "#![feature(compiler_builtins)]
 #![no_std]
 ";
 
+/// The C file that stands between the runtime and WASI's C library.
+pub fn wasi_source() -> &'static str {
+    let found = SOURCES.iter().find(|(name, _)| *name == "wasm/wasi.c");
+    found.map_or("", |(_, text)| text)
+}
+
 /// A rustc that can compile the runtime for another machine.
 pub struct RuntimeCompiler {
     machine: Machine,
@@ -93,6 +99,10 @@ impl RuntimeCompiler {
         let archive = dir.path().join("libtaipan_runtime.a");
         let mut command = self.command();
         command.arg(source.join("lib.rs")).args(OPTIONS);
+        if self.machine.is_wasm() {
+            // Programs are linked where they stay.
+            command.args(["-C", "relocation-model=static"]);
+        }
         command.arg("-L").arg(dir.path()).arg("-o").arg(&archive);
         run(&mut command)?;
         let archive = std::fs::read(archive)?;

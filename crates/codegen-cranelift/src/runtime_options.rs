@@ -38,7 +38,7 @@ fn largest_object(archive: &[u8]) -> Option<&[u8]> {
             .ok()?;
         let content = archive.get(at + 60..at + 60 + size)?;
         // The tables of symbols and of long names come first.
-        if content.starts_with(b"\x7fELF") {
+        if content.starts_with(b"\x7fELF") || content.starts_with(b"\0asm") {
             objects.push(content);
         }
         at += 60 + size + size % 2;

@@ -73,6 +73,8 @@ pub mod check {
     pub const INDEX: i64 = 1;
     /// Raw memory that was freed.
     pub const FREED: i64 = 2;
+    /// A pointer that is null, where the machine does not notice.
+    pub const NULL: i64 = 4;
 }
 
 /// Marks in traceback entries in place of a location (`state::RAISED` and so on).

@@ -149,6 +149,7 @@ codes! {
     TP0501 NoCode;
     TP0502 UnreadableResult;
     TP0503 UnsafeForMachineCode;
+    TP0504 NotOnTheTarget;
     TP0599 TestNotRun;
 
     // The JIT generator.

@@ -27,6 +27,8 @@ const WITHOUT_EXAMPLE: &[ErrorCode] = &[
     ErrorCode::NoCode,
     ErrorCode::UnreadableResult,
     ErrorCode::TestNotRun,
+    // It takes the tools of another target: `tests/wasm.rs` has one.
+    ErrorCode::NotOnTheTarget,
 ];
 
 fn root() -> PathBuf {

@@ -6,10 +6,10 @@ use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
-use taipan_base::c_compiler;
+use taipan_base::{WASM_TARGET, c_compiler};
 use taipan_codegen_c::{CProgram, Extent, File};
 use taipan_codegen_cranelift::{
-    HOST_RUNTIME, LIBRARIES, LoadedImage, call_roots, gdb_object, run_compiler, write_sources,
+    LIBRARIES, LoadedImage, call_roots, gdb_object, run_compiler, wasi_source, write_sources,
 };
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
@@ -17,12 +17,12 @@ use taipan_lltype::FuncSym;
 use crate::KeyHasher;
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
-use crate::link::{file_identity, link_with_cache};
+use crate::link::{file_identity, link_with_cache, runtime};
 use crate::parallel::par_map;
 use crate::profile::{Counting, Profile, ProfileOptions, obtain};
 use crate::program::load;
 use crate::result_cache::{Question, remember};
-use crate::stages::c::c_program;
+use crate::stages::c::{c_executable, c_program};
 use crate::stages::linked::optimize_all;
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::{GraphStage, StageProgram};
@@ -71,12 +71,27 @@ const CHECKED: [&str; 7] = [
     "-fno-partial-inlining",
 ];
 
+/// What clang is told besides for WebAssembly. All engines have had these instructions for years.
+const WASM_FLAGS: &[&str] = &[WASM_TARGET, "-msign-ext", "-mnontrapping-fptoint"];
+
+/// What is told to the linker of WebAssembly. The stack comes first: what goes beyond it traps. Functions
+/// whose types do not match would trap when they are called. An address is never that of the end of memory.
+const WASM_LINK: &[&str] = &[
+    "-Wl,-z,stack-size=2097152",
+    "-Wl,--stack-first",
+    "-Wl,--fatal-warnings",
+    "-Wl,--max-memory=4294901760",
+];
+
 /// Kind of the cache entries.
 const OBJECT: &str = "c_object";
 
 impl COptions {
     /// The options of the C compiler that compiles and that links.
-    fn flags(&self, checked: bool) -> Vec<String> {
+    fn flags(&self, machine: Machine, checked: bool) -> Vec<String> {
+        if machine.is_wasm() {
+            return self.wasm_flags(checked);
+        }
         let mut flags = vec![format!("-O{}", self.optimize)];
         if self.lto {
             flags.push("-flto=auto".to_owned());
@@ -87,6 +102,19 @@ impl COptions {
         if checked {
             flags.extend(CHECKED.map(str::to_owned));
         }
+        flags
+    }
+
+    /// Without optimisation functions have so many variables that the host's stack is too small.
+    fn wasm_flags(&self, checked: bool) -> Vec<String> {
+        let mut flags = vec![format!("-O{}", self.optimize.max(1))];
+        if self.lto {
+            flags.push("-flto".to_owned());
+        }
+        if self.debug || checked || self.optimize == 0 {
+            flags.push("-g".to_owned());
+        }
+        flags.extend(WASM_FLAGS.iter().map(|f| (*f).to_owned()));
         flags
     }
 }
@@ -123,14 +151,15 @@ pub(crate) fn load_c(
         debug: checked,
         ..COptions::default()
     }
-    .flags(checked);
+    .flags(Machine::HOST, checked);
     flags.extend(LIBRARY.map(str::to_owned));
     let failed = |e: io::Error| Failure::Usage(format!("{}: {e}", root.name()));
     timings
         .phase("cc", || {
             let dir = tempfile::Builder::new().prefix("taipan-c-").tempdir()?;
             let mut files = Vec::new();
-            for (i, object) in compile(db, &program, &flags, None)?.iter().enumerate() {
+            let objects = compile(db, &program, &compiler_of_c()?, &flags, None)?;
+            for (i, object) in objects.iter().enumerate() {
                 let file = dir.path().join(format!("{i}.o"));
                 fs::write(&file, object)?;
                 files.push(file);
@@ -173,14 +202,34 @@ pub fn compile_c(
     options: &COptions,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let flags = options.flags(load_options.checked);
+    let machine = load_options.machine;
+    let flags = options.flags(machine, load_options.checked);
     let failed = |e: io::Error| Failure::Usage(format!("{output}: {e}"));
+    let cc = c_compiler(machine).map_err(|e| failed(io::Error::other(e)))?;
+    let mut link: Vec<&str> = Vec::new();
+    if machine.is_wasm() {
+        link.extend(WASM_LINK);
+        if !flags.iter().any(|f| f == "-g") {
+            // The C library's.
+            link.push("-Wl,--strip-debug");
+        }
+    }
     if let Some(folder) = &options.keep_source {
-        leave(program, &flags, folder, output)
+        runtime(&db.cache(), machine)
+            .and_then(|runtime| {
+                let tools = Tools {
+                    compiler: &cc,
+                    flags: &flags,
+                    link: &link,
+                    runtime: &runtime,
+                };
+                leave(program, &tools, folder, output)
+            })
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
     }
-    let script = match options.debug {
-        true => Some(gdb_object(load_options.machine).map_err(|e| codegen_failure(&e))?),
+    // The script is for debuggers of this machine's executables.
+    let script = match options.debug && !machine.is_wasm() {
+        true => Some(gdb_object(machine).map_err(|e| codegen_failure(&e))?),
         false => None,
     };
     let make = |flags: &[String],
@@ -188,15 +237,19 @@ pub fn compile_c(
                 output: &Utf8Path,
                 timings: &mut Timings| {
         let objects = timings
-            .phase("cc", || compile(db, program, flags, by))
+            .phase("cc", || compile(db, program, &cc, flags, by))
             .map_err(failed)?;
         let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let flags: Vec<&str> = flags
+            .iter()
+            .map(String::as_str)
+            .chain(link.iter().copied())
+            .collect();
         timings
             .phase("link", || {
                 link_with_cache(
                     &db.cache(),
-                    Machine::HOST,
+                    machine,
                     &objects,
                     &program.foreign,
                     &flags,
@@ -208,7 +261,6 @@ pub fn compile_c(
     let Some(profile) = &options.profile else {
         return make(&flags, None, output, timings);
     };
-    let cc = compiler_of_c().map_err(failed)?;
     let counting = Counting::of_c_compiler(&cc)?;
     let files = program.headers.iter().chain(&program.sources);
     let files: Vec<(&str, &str)> = files.map(|f| (f.name.as_str(), f.text.as_str())).collect();
@@ -248,7 +300,15 @@ fn files(
         let (roots, root) = typed_program(db, program, timings)?;
         optimize_all(db, roots, timings);
         timings.phase("codegen", || {
-            c_program(db, roots, Extent::Program(&root)).map_err(|e| codegen_failure(&e))
+            let mut made = c_executable(db, roots, &root)?;
+            if options.machine.is_wasm() {
+                made.sources.push(File {
+                    // No module has this name.
+                    name: "wasi-libc.c".to_owned(),
+                    text: wasi_source().to_owned(),
+                });
+            }
+            Ok(made)
         })
     })
 }
@@ -257,13 +317,13 @@ fn files(
 fn compile(
     db: &Database,
     program: &CProgram,
+    cc: &OsStr,
     flags: &[String],
     by: Option<(&Counting, &Profile)>,
 ) -> io::Result<Vec<Vec<u8>>> {
     let dir = tempfile::Builder::new().prefix("taipan-cc-").tempdir()?;
     let cache = db.cache();
-    let cc = compiler_of_c()?;
-    let compiler = file_identity(&cc).filter(|_| cache.is_on());
+    let compiler = file_identity(cc).filter(|_| cache.is_on());
     for h in &program.headers {
         fs::write(dir.path().join(&h.name), &h.text)?;
     }
@@ -297,7 +357,7 @@ fn compile(
             None => Vec::new(),
             Some((counting, (name, _))) => counting.uses(&dir.path().join(name)),
         };
-        let object = compile_file(&cc, dir.path(), file, &[flags, &by].concat())?;
+        let object = compile_file(cc, dir.path(), file, &[flags, &by].concat())?;
         if let Some(key) = key {
             cache.put(OBJECT, key, object.clone());
         }
@@ -338,6 +398,7 @@ fn compile_file(cc: &OsStr, dir: &Path, file: &File, flags: &[String]) -> io::Re
 pub(crate) fn leave_files<'a>(
     files: impl Iterator<Item = (&'a str, &'a str)>,
     foreign: &[FuncSym],
+    runtime: &[u8],
     folder: &Utf8Path,
 ) -> io::Result<(String, String)> {
     fs::create_dir_all(folder)?;
@@ -348,7 +409,7 @@ pub(crate) fn leave_files<'a>(
             fs::write(file, text)?;
         }
     }
-    fs::write(folder.join("runtime.o"), HOST_RUNTIME)?;
+    fs::write(folder.join("runtime.o"), runtime)?;
     let (compile, link) = match foreign {
         [] => (vec![], vec![]),
         functions => write_sources(functions, folder.as_std_path())?,
@@ -362,16 +423,26 @@ pub(crate) fn leave_files<'a>(
     Ok((words(compile), words(link)))
 }
 
+/// What makes a program of C files.
+struct Tools<'a> {
+    compiler: &'a OsStr,
+    /// What it is told where it compiles and where it links, and where it links alone.
+    flags: &'a [String],
+    link: &'a [&'a str],
+    /// The runtime's object file.
+    runtime: &'a [u8],
+}
+
 /// Leaves the files in a folder, with the runtime and a Makefile that puts them together.
 fn leave(
     program: &CProgram,
-    flags: &[String],
+    tools: &Tools<'_>,
     folder: &Utf8Path,
     output: &Utf8Path,
 ) -> io::Result<()> {
     let files = program.headers.iter().chain(&program.sources);
     let files = files.map(|f| (f.name.as_str(), f.text.as_str()));
-    let (compile, link) = leave_files(files, &program.foreign, folder)?;
+    let (compile, link) = leave_files(files, &program.foreign, tools.runtime, folder)?;
     let name = output.file_name().unwrap_or("program");
     let objects: Vec<String> = program
         .sources
@@ -381,7 +452,9 @@ fn leave(
     let makefile = MAKEFILE
         .replace("@NAME@", name)
         .replace("@FLAGS@", &FLAGS.join(" "))
-        .replace("@OPTIMIZE@", &flags.join(" "))
+        .replace("@CC@", &tools.compiler.to_string_lossy())
+        .replace("@OPTIMIZE@", &tools.flags.join(" "))
+        .replace("@LINKING@", &tools.link.join(" "))
         .replace("@OBJECTS@", &objects.join(" \\\n    "))
         .replace("@FOREIGN@", &compile)
         .replace("@LINK@", &link)
@@ -391,14 +464,14 @@ fn leave(
 
 const MAKEFILE: &str =
     "# Puts together what Taipan translated: `make`, `make CC=clang`, `make OPTIMIZE=-O3`.
-CC = cc
+CC = @CC@
 OPTIMIZE = @OPTIMIZE@
 CFLAGS = @FLAGS@
 OBJECTS = \\
     @OBJECTS@
 
 @NAME@: $(OBJECTS) runtime.o
-\t$(CC) -no-pie $(OPTIMIZE) -o $@ $(OBJECTS) runtime.o @FOREIGN@ @LINK@ @LIBRARIES@
+\t$(CC) -no-pie $(OPTIMIZE) @LINKING@ -o $@ $(OBJECTS) runtime.o @FOREIGN@ @LINK@ @LIBRARIES@
 
 %.o: %.c taipan.h
 \t$(CC) $(CFLAGS) $(OPTIMIZE) -c -o $@ $<

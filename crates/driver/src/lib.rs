@@ -51,6 +51,7 @@ mod typed;
 mod unreached;
 mod value;
 mod waves;
+mod web;
 
 /// What the test runner and the watch loop are made from, beside the operations of commands.
 pub mod parts {
@@ -118,3 +119,4 @@ pub use timing::Timings;
 pub use unreached::unreached_by_all;
 pub use value::{Literal, python_text};
 pub use waves::Wave;
+pub use web::{build_web, web_folder};

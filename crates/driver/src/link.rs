@@ -99,7 +99,7 @@ fn linked(
 }
 
 /// The runtime's object file for a machine: compiled by rustc, unless the cache has it.
-fn runtime(cache: &Cache, machine: Machine) -> io::Result<Cow<'static, [u8]>> {
+pub(crate) fn runtime(cache: &Cache, machine: Machine) -> io::Result<Cow<'static, [u8]>> {
     if machine == Machine::HOST {
         return Ok(HOST_RUNTIME.into());
     }

@@ -6,7 +6,7 @@
 use std::{fs, io};
 
 use camino::Utf8Path;
-use taipan_codegen_cranelift::{LIBRARIES, gdb_object};
+use taipan_codegen_cranelift::{HOST_RUNTIME, LIBRARIES, gdb_object};
 use taipan_codegen_llvm::{Tools, ToolsError};
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
@@ -174,7 +174,7 @@ fn leave(
         .map(|(name, text)| (format!("{name}.ll"), text.as_str()))
         .collect();
     let files = named.iter().map(|(name, text)| (name.as_str(), *text));
-    let (compile, link) = leave_files(files, foreign, folder)?;
+    let (compile, link) = leave_files(files, foreign, HOST_RUNTIME, folder)?;
     let objects: Vec<String> = texts.iter().map(|(name, _)| format!("{name}.o")).collect();
     let commands = tools.commands("$<".as_ref(), "$@".as_ref(), level, &[]);
     let commands = commands.iter().map(|words| {

@@ -71,6 +71,9 @@ pub fn run(
                 if request.jit.is_some() {
                     has_compiler(options.machine)?;
                 }
+                if options.machine.is_wasm() {
+                    return run_c(db, options, request, timings);
+                }
                 return run_built(options, request, timings, |program, timings| {
                     build(db, options, &request.target, program, timings)
                 });

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A machine and its system. All of them have 64 bits, the low byte first, and Linux with the GNU C
-/// library: types have the same layouts on each.
+/// A machine and its system. Types have the same layouts on each: those of 64 bits, the low byte first.
+/// All but WebAssembly have Linux with the GNU C library.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Machine {
     /// x86-64.
@@ -14,11 +14,19 @@ pub enum Machine {
     Aarch64,
     /// RISC-V, 64 bits, with the extensions that distributions of Linux ask for.
     Riscv64,
+    /// WebAssembly with WASI as its system. Addresses have 32 bits; where they are kept in memory, they
+    /// take 64.
+    Wasm32,
 }
 
 impl Machine {
     /// All of them.
-    pub const ALL: [Machine; 3] = [Machine::X86_64, Machine::Aarch64, Machine::Riscv64];
+    pub const ALL: [Machine; 4] = [
+        Machine::X86_64,
+        Machine::Aarch64,
+        Machine::Riscv64,
+        Machine::Wasm32,
+    ];
 
     /// The one that Taipan itself runs on.
     pub const HOST: Machine = if cfg!(target_arch = "aarch64") {
@@ -32,7 +40,14 @@ impl Machine {
     /// The machine of a triple, as rustc, clang, gcc or Debian write it.
     pub fn named(triple: &str) -> Option<Machine> {
         let mut names = Machine::ALL.into_iter();
-        names.find(|m| [m.triple(), m.gnu_triple(), m.rust_target()].contains(&triple))
+        let found = names.find(|m| [m.triple(), m.gnu_triple(), m.rust_target()].contains(&triple));
+        // What newer tools call WASI as it is here.
+        found.or((triple == "wasm32-wasip1").then_some(Machine::Wasm32))
+    }
+
+    /// Whether it is WebAssembly, for which programs are made by way of C.
+    pub fn is_wasm(self) -> bool {
+        self == Machine::Wasm32
     }
 
     /// Its name on the command line.
@@ -41,6 +56,7 @@ impl Machine {
             Machine::X86_64 => "x86_64-unknown-linux-gnu",
             Machine::Aarch64 => "aarch64-unknown-linux-gnu",
             Machine::Riscv64 => "riscv64-unknown-linux-gnu",
+            Machine::Wasm32 => "wasm32-wasi",
         }
     }
 
@@ -50,6 +66,7 @@ impl Machine {
             Machine::X86_64 => "x86_64-linux-gnu",
             Machine::Aarch64 => "aarch64-linux-gnu",
             Machine::Riscv64 => "riscv64-linux-gnu",
+            Machine::Wasm32 => "wasm32-unknown-wasi",
         }
     }
 
@@ -59,6 +76,7 @@ impl Machine {
             Machine::X86_64 => "x86_64-unknown-linux-gnu",
             Machine::Aarch64 => "aarch64-unknown-linux-gnu",
             Machine::Riscv64 => "riscv64gc-unknown-linux-gnu",
+            Machine::Wasm32 => "wasm32-unknown-unknown",
         }
     }
 
@@ -68,6 +86,7 @@ impl Machine {
             Machine::X86_64 => "x86_64",
             Machine::Aarch64 => "aarch64",
             Machine::Riscv64 => "riscv64",
+            Machine::Wasm32 => "wasm32",
         }
     }
 
@@ -77,6 +96,7 @@ impl Machine {
             Machine::X86_64 => "gcc-x86-64-linux-gnu",
             Machine::Aarch64 => "gcc-aarch64-linux-gnu",
             Machine::Riscv64 => "gcc-riscv64-linux-gnu",
+            Machine::Wasm32 => "clang lld wasi-libc libclang-rt-dev-wasm32",
         }
     }
 }
@@ -104,6 +124,7 @@ mod tests {
                 assert_eq!(Machine::named(name), Some(m));
             }
         }
-        assert_eq!(Machine::named("wasm32-wasi"), None);
+        assert_eq!(Machine::named("wasm32-wasip1"), Some(Machine::Wasm32));
+        assert_eq!(Machine::named("sparc64-linux"), None);
     }
 }

@@ -12,6 +12,8 @@
 //! passed as they are. Functions named without the prefix
 //! `rpy_` are the C library's.
 
+use taipan_language::Machine;
+
 use crate::{
     BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLOperand, LLType, SIGNED, STR, UNSIGNED, VOID,
 };
@@ -286,6 +288,27 @@ impl External {
 /// The symbol of that name.
 pub fn external(name: &str) -> Option<FuncSym> {
     find_external(name).map(External::symbol)
+}
+
+/// What a machine does not have that an external function needs; none if the function is there.
+pub fn missing_on(machine: Machine, name: &str) -> Option<&'static str> {
+    if !machine.is_wasm() {
+        return None;
+    }
+    Some(match name {
+        "rpy_os_fork" | "rpy_os_execve" | "rpy_os_waitpid" | "rpy_os_kill" | "rpy_os_system"
+        | "rpy_os_getppid" | "rpy_file_popen" | "rpy_file_pclose" => "processes",
+        "rpy_os_getuid" | "rpy_os_geteuid" | "rpy_os_getgid" | "rpy_os_getegid" => "users",
+        "rpy_os_dup" | "rpy_os_dup2" => "copies of file descriptors",
+        "rpy_os_pipe" => "pipes",
+        "rpy_os_chmod" | "rpy_os_umask" => "permissions of files",
+        "rpy_file_temporary" => "folder for temporary files",
+        "rpy_signal_set" | "rpy_signal_wakeup_fd" | "rpy_signal_wakeup_errno" => "signals",
+        "rpy_thread_start" => "threads",
+        "rpy_stacklet_new" | "rpy_stacklet_switch" | "rpy_stacklet_is_empty" => "stacklets",
+        _ if name.starts_with("rpy_") || find_external(name).is_some() => return None,
+        _ => "C functions of the host",
+    })
 }
 
 /// Whether other threads may run while a function is called. Where it is not known which

@@ -50,6 +50,11 @@ pub trait Program {
         Collector::default()
     }
 
+    /// Whether addresses have fewer bits than the words in which memory has them.
+    fn narrow_addresses(&self) -> bool {
+        false
+    }
+
     /// Whether a destructor is light: it allocates nothing, touches no other object of
     /// the heap and keeps its own nowhere.
     fn is_light_destructor(&self, f: &FuncSym) -> bool {

@@ -1,6 +1,6 @@
 //! Exceptions that leave the program, and other ends.
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::state::{CAUGHT, Location, RAISED, RERAISED, TRACEBACK_DEPTH, state};
@@ -19,11 +19,24 @@ pub fn set_standalone() {
     STANDALONE.store(true, Relaxed);
 }
 
-/// Aborts if this is an executable of the program's own.
+/// Aborts if this is an executable of the program's own. WebAssembly has no signals, and a trap is told
+/// by the host as if the program were at fault: such a program exits with [`FATAL_EXIT`].
 pub fn abort_standalone() {
+    if cfg!(target_family = "wasm") {
+        return;
+    }
     if STANDALONE.load(Relaxed) {
         // SAFETY: ends the process.
         unsafe { sys::abort() }
+    }
+}
+
+/// The exit code of a process that wants to end with that one: hosts of WebAssembly do not take the low
+/// bits, as others do.
+pub fn exit_code(code: i64) -> c_int {
+    match cfg!(target_family = "wasm") {
+        true => code as c_int & 0xff,
+        false => code as c_int,
     }
 }
 

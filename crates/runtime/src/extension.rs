@@ -37,7 +37,7 @@ static IS_BROKEN: AtomicBool = AtomicBool::new(false);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_extension_start(table: &ProgramTable, with_lock: bool) -> c_int {
     exc::set_standalone();
-    crash::set_places(table.places);
+    crash::set_places(table.places.0);
     let (size, limit) = usable_stack();
     // SAFETY: by contract.
     unsafe {

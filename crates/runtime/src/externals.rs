@@ -1,7 +1,8 @@
 //! The functions of `taipan_lltype`'s table of externals: for each an `extern "C"`
 //! wrapper under its symbol, which emitted code calls, and an entry of [`call`],
 //! by which the llinterpreter calls the same function. Those without the prefix
-//! `rpy_` are the C library's own.
+//! `rpy_` are the C library's own. What is for Unix alone is missing from WebAssembly
+//! (`taipan_lltype::missing_on`).
 
 use crate::gc::{control, dump};
 use crate::state::state;
@@ -166,11 +167,12 @@ macro_rules! let_go {
 
 macro_rules! externals {
     (
-        runtime { $($name:ident = $path:path, ($($arg:ident: $ty:ty),*) -> $result:ty;)* }
-        blocking { $($slow:ident = $f:path, ($($a:ident: $t:ty),*) -> $r:ty;)* }
+        runtime { $($(#[$cfg:meta])* $name:ident = $path:path, ($($arg:ident: $ty:ty),*) -> $result:ty;)* }
+        blocking { $($(#[$slow_cfg:meta])* $slow:ident = $f:path, ($($a:ident: $t:ty),*) -> $r:ty;)* }
         libm { $($math:ident($($x:ident),*);)* }
     ) => {
         $(
+            $(#[$cfg])*
             #[doc = concat!("`", stringify!($path), "`, called from emitted code.")]
             ///
             /// # Safety
@@ -185,6 +187,7 @@ macro_rules! externals {
         )*
 
         $(
+            $(#[$slow_cfg])*
             #[doc = concat!("`", stringify!($f), "`, called from emitted code. Other threads run meanwhile.")]
             ///
             /// # Safety
@@ -214,11 +217,11 @@ macro_rules! externals {
         /// arguments are not its.
         pub fn call(name: &str, args: &mut [Value<'_>]) -> Option<Value<'static>> {
             match name {
-                $(stringify!($name) => {
+                $($(#[$cfg])* stringify!($name) => {
                     let [$($arg),*] = args else { return None };
                     Some($path($(<$ty as Argument>::from_value($arg)?),*).into())
                 })*
-                $(stringify!($slow) => {
+                $($(#[$slow_cfg])* stringify!($slow) => {
                     let [$($a),*] = args else { return None };
                     Some($f($(<$t as Argument>::from_value($a)?),*).into())
                 })*
@@ -231,12 +234,12 @@ macro_rules! externals {
         }
 
         /// Those that other threads run during.
-        pub const BLOCKING: &[&str] = &[$(stringify!($slow)),*];
+        pub const BLOCKING: &[&str] = &[$($(#[$slow_cfg])* stringify!($slow)),*];
 
         /// Names and addresses of all of them, for a linker in the same process.
         pub fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
-            $(out(stringify!($name), $name as *const u8);)*
-            $(out(stringify!($slow), $slow as *const u8);)*
+            $($(#[$cfg])* out(stringify!($name), $name as *const u8);)*
+            $($(#[$slow_cfg])* out(stringify!($slow), $slow as *const u8);)*
             $(out(stringify!($math), $math as *const u8);)*
         }
     };
@@ -259,8 +262,11 @@ externals! {
         rpy_os_getenv = os::getenv, (name: Str, out: Str) -> i64;
         rpy_os_strerror = os::strerror, (number: i64, out: Str) -> i64;
         rpy_os_getpid = os::getpid, () -> i64;
+        #[cfg(unix)]
         rpy_os_dup = files::dup, (fd: i64) -> i64;
+        #[cfg(unix)]
         rpy_os_dup2 = files::dup2, (from: i64, to: i64) -> i64;
+        #[cfg(unix)]
         rpy_os_pipe = files::pipe, () -> i64;
         rpy_os_ftruncate = files::ftruncate, (fd: i64, len: i64) -> i64;
         rpy_os_stat_fields = files::stat, (path: Str, follow: bool, out: Str) -> i64;
@@ -269,23 +275,35 @@ externals! {
         rpy_os_readlink = files::readlink, (path: Str, out: Str) -> i64;
         rpy_os_symlink = files::symlink, (target: Str, path: Str) -> i64;
         rpy_os_link = files::link, (from: Str, to: Str) -> i64;
+        #[cfg(unix)]
         rpy_os_chmod = files::chmod, (path: Str, mode: i64) -> i64;
         rpy_os_utime = files::utime, (path: Str, accessed: f64, modified: f64) -> i64;
+        #[cfg(unix)]
         rpy_os_umask = files::umask, (mask: i64) -> i64;
         rpy_os_environ = process::environ, (out: Str) -> i64;
         rpy_os_putenv = process::putenv, (name: Str, value: Str) -> i64;
         rpy_os_unsetenv = process::unsetenv, (name: Str) -> i64;
+        #[cfg(unix)]
         rpy_os_fork = process::fork, () -> i64;
+        #[cfg(unix)]
         rpy_os_execve = process::execve, (path: Str, args: Str, env: Str) -> i64;
+        #[cfg(unix)]
         rpy_os_kill = process::kill, (pid: i64, signal: i64) -> i64;
+        #[cfg(unix)]
         rpy_os_getppid = process::getppid, () -> i64;
+        #[cfg(unix)]
         rpy_os_getuid = process::getuid, () -> i64;
+        #[cfg(unix)]
         rpy_os_geteuid = process::geteuid, () -> i64;
+        #[cfg(unix)]
         rpy_os_getgid = process::getgid, () -> i64;
+        #[cfg(unix)]
         rpy_os_getegid = process::getegid, () -> i64;
         rpy_os_urandom = process::urandom, (out: Str) -> i64;
         rpy_file_fdopen = stdio::fdopen, (fd: i64, mode: Str) -> i64;
+        #[cfg(unix)]
         rpy_file_popen = stdio::popen, (command: Str, mode: Str) -> i64;
+        #[cfg(unix)]
         rpy_file_temporary = stdio::temporary, () -> i64;
         rpy_file_standard = stdio::standard, (which: i64) -> i64;
         rpy_file_set_buffer = stdio::set_buffer, (file: i64, mode: i64, size: i64) -> i64;
@@ -294,10 +312,13 @@ externals! {
         rpy_file_fileno = stdio::fileno, (file: i64) -> i64;
         rpy_os_saved_errno = os::saved_errno, () -> i64;
         rpy_os_set_saved_errno = os::set_saved_errno, (number: i64) -> ();
+        #[cfg(unix)]
         rpy_signal_set = signals::set, (number: i64, what: i64) -> i64;
         rpy_signal_poll = signals::poll, () -> i64;
         rpy_signal_push = signals::push, (number: i64) -> ();
+        #[cfg(unix)]
         rpy_signal_wakeup_fd = signals::wakeup_fd, (fd: i64, is_zero: bool) -> i64;
+        #[cfg(unix)]
         rpy_signal_wakeup_errno = signals::wakeup_errno, () -> i64;
         rpy_os_exit = os::exit, (code: i64) -> ();
         rpy_fatal = os::fatal, (message: Str) -> ();
@@ -343,10 +364,13 @@ externals! {
         rpy_os_read = os::read, (fd: i64, s: Str) -> i64;
         rpy_os_open = os::open, (path: Str, flags: i64, mode: i64) -> i64;
         rpy_os_fsync = files::fsync, (fd: i64) -> i64;
+        #[cfg(unix)]
         rpy_os_waitpid = process::waitpid, (pid: i64, options: i64) -> i64;
+        #[cfg(unix)]
         rpy_os_system = process::system, (command: Str) -> i64;
         rpy_file_open = stdio::open, (path: Str, mode: Str) -> i64;
         rpy_file_close = stdio::close, (file: i64) -> i64;
+        #[cfg(unix)]
         rpy_file_pclose = stdio::pclose, (file: i64) -> i64;
         rpy_file_read = stdio::read, (file: i64, out: Str) -> i64;
         rpy_file_line = stdio::line, (file: i64, out: Str) -> i64;

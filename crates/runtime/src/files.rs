@@ -11,18 +11,21 @@ use crate::sys::{self, Timespec, errno};
 const EINVAL: i64 = 22;
 
 /// `dup`
+#[cfg(unix)]
 pub fn dup(fd: i64) -> i64 {
     // SAFETY: at worst the descriptor is invalid, which is an error.
     checked(i64::from(unsafe { sys::dup(fd as c_int) }))
 }
 
 /// `dup2`
+#[cfg(unix)]
 pub fn dup2(from: i64, to: i64) -> i64 {
     // SAFETY: as for `dup`.
     checked(i64::from(unsafe { sys::dup2(from as c_int, to as c_int) }))
 }
 
 /// `pipe`: the end to read in the low 32 bits, the end to write above.
+#[cfg(unix)]
 pub fn pipe() -> i64 {
     let mut fds: [c_int; 2] = [0; 2];
     // SAFETY: room for two descriptors.
@@ -108,7 +111,10 @@ pub fn listdir(path: &mut [u8], out: &mut [u8]) -> i64 {
                 break;
             }
             // SAFETY: names end in a zero byte.
-            let name = unsafe { c_bytes((&raw const (*entry).name).cast()) };
+            #[cfg(unix)]
+            let entry = unsafe { (&raw const (*entry).name).cast() };
+            // SAFETY: as above.
+            let name = unsafe { c_bytes(entry) };
             if name == b"." || name == b".." {
                 continue;
             }
@@ -155,6 +161,7 @@ pub fn link(from: &mut [u8], to: &mut [u8]) -> i64 {
 }
 
 /// `chmod`
+#[cfg(unix)]
 pub fn chmod(path: &mut [u8], mode: i64) -> i64 {
     with_c_string(path, |p| {
         // SAFETY: the path ends in a zero byte.
@@ -180,6 +187,7 @@ pub fn utime(path: &mut [u8], accessed: f64, modified: f64) -> i64 {
 }
 
 /// `umask`
+#[cfg(unix)]
 pub fn umask(mask: i64) -> i64 {
     // SAFETY: cannot fail.
     i64::from(unsafe { sys::umask(mask as u32) })

@@ -40,10 +40,10 @@ fn hooks() -> Option<&'static Hooks> {
 /// # Safety
 /// As many words as the driver has greens; the caller's roots are saved.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_jit_enter(driver: usize, greens: *const u64) -> usize {
+pub unsafe extern "C" fn rpy_jit_enter(driver: u64, greens: *const u64) -> usize {
     match hooks() {
         // SAFETY: by contract.
-        Some(hooks) => unsafe { (hooks.enter)(driver, greens) },
+        Some(hooks) => unsafe { (hooks.enter)(driver as usize, greens) },
         None => 0,
     }
 }

@@ -15,9 +15,11 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod arith;
+#[cfg_attr(target_family = "wasm", path = "wasm/crash.rs")]
 pub mod crash;
 pub mod debug;
 pub mod exc;
+#[cfg(unix)]
 pub mod extension;
 pub mod externals;
 pub mod files;
@@ -26,12 +28,17 @@ pub mod gc;
 pub mod jit;
 mod memory;
 pub mod os;
+#[cfg_attr(target_family = "wasm", path = "wasm/pages.rs")]
 mod pages;
+#[cfg(unix)]
 mod platform;
 pub mod process;
+#[cfg_attr(target_family = "wasm", path = "wasm/locks.rs")]
 pub mod pthread;
 pub mod raw;
+#[cfg_attr(target_family = "wasm", path = "wasm/signals.rs")]
 pub mod signals;
+#[cfg_attr(target_family = "wasm", path = "wasm/stacklet.rs")]
 pub mod stacklet;
 mod stacks;
 pub mod start;
@@ -39,6 +46,7 @@ pub mod state;
 pub mod stdio;
 pub mod string;
 mod sys;
+#[cfg_attr(target_family = "wasm", path = "wasm/threads.rs")]
 pub mod threads;
 
 /// In a built program a panic is a bug of the runtime: nothing can be unwound.

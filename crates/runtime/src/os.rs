@@ -251,7 +251,7 @@ pub fn getpid() -> i64 {
 /// `_exit`
 pub fn exit(code: i64) {
     // SAFETY: ends the process.
-    unsafe { sys::_exit(code as c_int) }
+    unsafe { sys::_exit(crate::exc::exit_code(code)) }
 }
 
 /// Prints the message on stderr and ends the process.

@@ -1,10 +1,13 @@
 //! Calls about processes and their environment behind [`crate::externals`]. Errors come
 //! back as minus the `errno`.
 
-use core::ffi::{c_char, c_int};
+use core::ffi::c_char;
+#[cfg(unix)]
+use core::ffi::c_int;
 
 use crate::os::{c_bytes, checked, with_c_string};
 use crate::sys::{self, errno};
+#[cfg(unix)]
 use crate::threads;
 
 /// Most arguments, and most variables, that [`execve`] passes on.
@@ -66,6 +69,7 @@ pub fn unsetenv(name: &mut [u8]) -> i64 {
 }
 
 /// `fork`
+#[cfg(unix)]
 pub fn fork() -> i64 {
     // SAFETY: the child goes on with this thread alone, which has the lock.
     let pid = checked(i64::from(unsafe { sys::fork() }));
@@ -78,6 +82,7 @@ pub fn fork() -> i64 {
 }
 
 /// `waitpid`: the process in the upper 32 bits, its status in the lower.
+#[cfg(unix)]
 pub fn waitpid(pid: i64, options: i64) -> i64 {
     let mut status: c_int = 0;
     loop {
@@ -110,6 +115,7 @@ fn words(text: &[u8], out: &mut [*const c_char; MOST_WORDS + 1]) -> bool {
 
 /// Replaces the process by a program with these arguments, each with a zero byte
 /// after it, and this environment.
+#[cfg(unix)]
 pub fn execve(path: &mut [u8], args: &mut [u8], env: &mut [u8]) -> i64 {
     let mut argv = [core::ptr::null(); MOST_WORDS + 1];
     let mut envp = [core::ptr::null(); MOST_WORDS + 1];
@@ -125,6 +131,7 @@ pub fn execve(path: &mut [u8], args: &mut [u8], env: &mut [u8]) -> i64 {
 }
 
 /// `kill`
+#[cfg(unix)]
 pub fn kill(pid: i64, signal: i64) -> i64 {
     let signal = signal as c_int;
     // SAFETY: at worst there is no such process or signal, which is an error.
@@ -140,36 +147,42 @@ pub fn kill(pid: i64, signal: i64) -> i64 {
 }
 
 /// Runs a command in the shell: its status.
+#[cfg(unix)]
 pub fn system(command: &mut [u8]) -> i64 {
     // SAFETY: the command ends in a zero byte.
     with_long_string(command, |c| checked(i64::from(unsafe { sys::system(c) })))
 }
 
 /// `getppid`
+#[cfg(unix)]
 pub fn getppid() -> i64 {
     // SAFETY: cannot fail.
     i64::from(unsafe { sys::getppid() })
 }
 
 /// `getuid`
+#[cfg(unix)]
 pub fn getuid() -> i64 {
     // SAFETY: cannot fail.
     i64::from(unsafe { sys::getuid() })
 }
 
 /// `geteuid`
+#[cfg(unix)]
 pub fn geteuid() -> i64 {
     // SAFETY: cannot fail.
     i64::from(unsafe { sys::geteuid() })
 }
 
 /// `getgid`
+#[cfg(unix)]
 pub fn getgid() -> i64 {
     // SAFETY: cannot fail.
     i64::from(unsafe { sys::getgid() })
 }
 
 /// `getegid`
+#[cfg(unix)]
 pub fn getegid() -> i64 {
     // SAFETY: cannot fail.
     i64::from(unsafe { sys::getegid() })

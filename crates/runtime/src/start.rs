@@ -2,23 +2,25 @@
 
 use core::ffi::{c_char, c_int};
 
-use crate::gc::{self, TypeInfo, api, inspect};
+use crate::gc::{self, TypeInfo, api};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{arith, crash, debug, exc, extension, externals, jit, os, raw, stacklet, sys, threads};
+#[cfg(unix)]
+use crate::{arith, debug, extension, externals, jit, raw, stacklet, sys, threads};
+use crate::{crash, exc, os};
 
 /// What the runtime must know of a program.
 #[repr(C)]
 pub struct ProgramTable {
     /// The entry point: takes the arguments' list if `argv` is not [`NO_ARGV`], and
     /// returns the exit code if `returns_code`.
-    pub entry: *const u8,
+    pub entry: Slot<u8>,
     /// Type of byte strings.
-    pub string: *const TypeInfo,
+    pub string: Slot<TypeInfo>,
     /// Type of arrays of byte strings.
-    pub string_array: *const TypeInfo,
+    pub string_array: Slot<TypeInfo>,
     /// Type of lists of byte strings.
-    pub string_list: *const TypeInfo,
+    pub string_list: Slot<TypeInfo>,
     /// Offset of the length in such a list.
     pub list_length: u32,
     /// Offset of the pointer to the array in such a list.
@@ -28,10 +30,15 @@ pub struct ProgramTable {
     /// Whether the entry point returns a Signed.
     pub returns_code: u32,
     /// Where its code comes from.
-    pub places: *const crash::Places,
+    pub places: Slot<crash::Places>,
     /// Number of the garbage collector that its code is made for.
     pub collector: u32,
 }
+
+/// A pointer in static data, which takes 64 bits on every machine.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub struct Slot<T>(pub *const T);
 
 impl ProgramTable {
     /// The collector that the program's code is made for.
@@ -61,14 +68,9 @@ pub unsafe extern "C" fn rpy_main(
     table: &ProgramTable,
 ) -> c_int {
     exc::set_standalone();
-    let mut limit = sys::Rlimit::default();
     // SAFETY: by contract.
     unsafe {
-        if sys::getrlimit(sys::RLIMIT_STACK, &raw mut limit) != 0 {
-            limit.cur = STACK_MAX;
-        }
-        let stack = limit.cur.saturating_sub(stack_in_use()).min(STACK_MAX) as usize;
-        setup(stack, table.collector());
+        setup(stack_size(), table.collector());
         let args = argv_slices(argc, argv);
         run(table, argc as usize, args)
     }
@@ -82,8 +84,28 @@ fn argv_slices<'a>(argc: c_int, argv: *const *const c_char) -> impl Fn(usize) ->
     }
 }
 
+/// How much of the machine stack an executable may use.
+#[cfg(unix)]
+fn stack_size() -> usize {
+    let mut limit = sys::Rlimit::default();
+    // SAFETY: asks for a value.
+    if unsafe { sys::getrlimit(sys::RLIMIT_STACK, &raw mut limit) } != 0 {
+        limit.cur = STACK_MAX;
+    }
+    limit.cur.saturating_sub(stack_in_use()).min(STACK_MAX) as usize
+}
+
+/// Of WebAssembly it is not known how large the host's stack is, nor how much a function takes of it. What
+/// functions take of the stack in memory is made as much as they may take of the host's (`RPY_FRAME` of
+/// the C back end), and so much of that every host should have.
+#[cfg(target_family = "wasm")]
+fn stack_size() -> usize {
+    crate::stacks::STACK_RESERVE + (768 << 10)
+}
+
 /// How much of the machine stack of an executable is in use: the system puts arguments and
 /// environment there, which may be much, and last the name of the executable.
+#[cfg(unix)]
 fn stack_in_use() -> u64 {
     let here = 0u8;
     // SAFETY: asks for a value.
@@ -107,7 +129,7 @@ pub unsafe fn setup(stack: usize, collector: gc::Collector) {
 /// # Safety
 /// The table describes the program; this thread is the mutator.
 pub unsafe fn run<'a>(table: &ProgramTable, argc: usize, arg: impl Fn(usize) -> &'a [u8]) -> c_int {
-    crash::set_places(table.places);
+    crash::set_places(table.places.0);
     crash::install();
     // SAFETY: by contract.
     unsafe { call_entry(table, argc, arg) }
@@ -126,8 +148,10 @@ pub(crate) unsafe fn call_entry<'a>(
     unsafe {
         let list = make_argv(table, argc, arg);
         let code = match table.argv {
-            NO_ARGV => core::mem::transmute::<*const u8, extern "C" fn() -> i64>(table.entry)(),
-            _ => core::mem::transmute::<*const u8, extern "C" fn(usize) -> i64>(table.entry)(list),
+            NO_ARGV => core::mem::transmute::<*const u8, extern "C" fn() -> i64>(table.entry.0)(),
+            _ => {
+                core::mem::transmute::<*const u8, extern "C" fn(usize) -> i64>(table.entry.0)(list)
+            }
         };
         if !(*state()).exc_type.is_null() {
             exc::report_uncaught();
@@ -135,7 +159,7 @@ pub(crate) unsafe fn call_entry<'a>(
             return exc::FATAL_EXIT;
         }
         if table.returns_code != 0 {
-            code as c_int
+            exc::exit_code(code)
         } else {
             0
         }
@@ -154,7 +178,7 @@ unsafe fn make_argv<'a>(
     // SAFETY: the table describes the types; the array is rooted while the rest is
     // allocated.
     unsafe {
-        let array = api::rpy_gc_malloc_varsize(&*table.string_array, argc, false);
+        let array = api::rpy_gc_malloc_varsize(&*table.string_array.0, argc, false);
         let s = state();
         let root = (*s).root_stack_top;
         *root = array;
@@ -162,12 +186,12 @@ unsafe fn make_argv<'a>(
         for i in 0..argc {
             let string = make_string(table, arg(i)) as usize;
             api::writebarrier(*root);
-            let items = *root + (*table.string_array).items_offset as usize;
+            let items = *root + (*table.string_array.0).items_offset as usize;
             *((items + i * 8) as *mut usize) = string;
         }
         let mut list = *root;
         if table.argv == LIST_ARGV {
-            list = api::rpy_gc_malloc_fixed(&*table.string_list);
+            list = api::rpy_gc_malloc_fixed(&*table.string_list.0);
             *((list + table.list_length as usize) as *mut usize) = argc;
             *((list + table.list_items as usize) as *mut usize) = *root;
         }
@@ -183,7 +207,7 @@ unsafe fn make_argv<'a>(
 pub unsafe fn make_string(table: &ProgramTable, bytes: &[u8]) -> *mut RpyString {
     // SAFETY: by contract.
     unsafe {
-        let s = api::rpy_gc_malloc_varsize(&*table.string, bytes.len(), false) as *mut RpyString;
+        let s = api::rpy_gc_malloc_varsize(&*table.string.0, bytes.len(), false) as *mut RpyString;
         RpyString::bytes(s).copy_from_slice(bytes);
         s
     }
@@ -191,6 +215,7 @@ pub unsafe fn make_string(table: &ProgramTable, bytes: &[u8]) -> *mut RpyString 
 
 /// Names and addresses of everything that programs refer to, for a linker in the same
 /// process.
+#[cfg(unix)]
 pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     out("rpy_state", state() as *const u8);
     out("rpy_main", rpy_main as *const u8);
@@ -214,7 +239,7 @@ pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     out("memset", sys::memset as *const u8);
     arith::symbols(&mut out);
     api::symbols(&mut out);
-    inspect::symbols(&mut out);
+    gc::inspect::symbols(&mut out);
     jit::symbols(&mut out);
     stacklet::symbols(&mut out);
     threads::symbols(&mut out);

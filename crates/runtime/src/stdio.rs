@@ -2,7 +2,7 @@
 //! its `FILE`; errors come back as minus the `errno`. The C library writes out what is
 //! left in buffers when the process ends.
 
-use core::ffi::{c_char, c_int, c_long, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
 use crate::os::{checked, with_c_string};
 use crate::sys::errno;
@@ -24,8 +24,8 @@ unsafe extern "C" {
     fn ferror(file: *mut c_void) -> c_int;
     fn clearerr(file: *mut c_void);
     fn fflush(file: *mut c_void) -> c_int;
-    fn fseek(file: *mut c_void, pos: c_long, how: c_int) -> c_int;
-    fn ftell(file: *mut c_void) -> c_long;
+    fn fseeko(file: *mut c_void, pos: i64, how: c_int) -> c_int;
+    fn ftello(file: *mut c_void) -> i64;
     #[link_name = "fileno"]
     fn c_fileno(file: *mut c_void) -> c_int;
     static stdin: *mut c_void;
@@ -60,6 +60,7 @@ pub fn fdopen(fd: i64, mode: &mut [u8]) -> i64 {
 }
 
 /// `popen`
+#[cfg(unix)]
 pub fn popen(command: &mut [u8], mode: &mut [u8]) -> i64 {
     with_c_string(command, |c| {
         // SAFETY: both end in a zero byte.
@@ -68,6 +69,7 @@ pub fn popen(command: &mut [u8], mode: &mut [u8]) -> i64 {
 }
 
 /// `tmpfile`
+#[cfg(unix)]
 pub fn temporary() -> i64 {
     // SAFETY: no arguments.
     opened(unsafe { tmpfile() })
@@ -108,6 +110,7 @@ pub fn close(file: i64) -> i64 {
 }
 
 /// `pclose`: the status of the command.
+#[cfg(unix)]
 pub fn pclose(file: i64) -> i64 {
     // SAFETY: by contract.
     checked(i64::from(unsafe { c_pclose(pointer(file)) }))
@@ -184,14 +187,14 @@ pub fn flush(file: i64) -> i64 {
 pub fn seek(file: i64, pos: i64, how: i64) -> i64 {
     // SAFETY: by contract.
     checked(i64::from(unsafe {
-        fseek(pointer(file), pos, how as c_int)
+        fseeko(pointer(file), pos, how as c_int)
     }))
 }
 
 /// `ftell`
 pub fn tell(file: i64) -> i64 {
     // SAFETY: by contract.
-    checked(unsafe { ftell(pointer(file)) })
+    checked(unsafe { ftello(pointer(file)) })
 }
 
 /// `fileno`

@@ -1,6 +1,7 @@
-//! The C library's functions, as far as the runtime needs them.
+//! The C library's functions, as far as the runtime needs them. For WebAssembly those whose structs or
+//! numbers are others than Linux's are in `wasm/wasi.c`.
 
-use core::ffi::{c_char, c_int, c_long, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use crate::threads;
@@ -107,11 +108,19 @@ unsafe extern "C" {
     pub(crate) fn getrlimit(what: c_int, out: *mut Rlimit) -> c_int;
     pub(crate) fn write(fd: c_int, p: *const u8, n: usize) -> isize;
     pub(crate) fn read(fd: c_int, p: *mut u8, n: usize) -> isize;
+    #[cfg(unix)]
     pub(crate) fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    #[cfg(target_family = "wasm")]
+    #[link_name = "rpy_wasi_open"]
+    pub(crate) fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int;
+    #[cfg(target_family = "wasm")]
+    fn rpy_wasi_errno() -> c_int;
     pub(crate) fn close(fd: c_int) -> c_int;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_lseek")]
     pub(crate) fn lseek(fd: c_int, pos: i64, how: c_int) -> i64;
     pub(crate) fn isatty(fd: c_int) -> c_int;
     pub(crate) fn unlink(path: *const c_char) -> c_int;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_statx")]
     pub(crate) fn statx(
         fd: c_int,
         path: *const c_char,
@@ -126,10 +135,14 @@ unsafe extern "C" {
     pub(crate) fn chdir(path: *const c_char) -> c_int;
     pub(crate) fn getcwd(p: *mut c_char, n: usize) -> *mut c_char;
     pub(crate) fn getenv(name: *const c_char) -> *const c_char;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_strerror")]
     pub(crate) fn strerror(errno: c_int) -> *const c_char;
     pub(crate) fn strlen(s: *const c_char) -> usize;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_getpid")]
     pub(crate) fn getpid() -> c_int;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_clock_gettime")]
     pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_nanosleep")]
     pub(crate) fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_int;
     pub(crate) fn ldexp(x: f64, n: c_int) -> f64;
     pub(crate) fn dup(fd: c_int) -> c_int;
@@ -138,12 +151,18 @@ unsafe extern "C" {
     pub(crate) fn ftruncate(fd: c_int, len: i64) -> c_int;
     pub(crate) fn fsync(fd: c_int) -> c_int;
     pub(crate) fn opendir(path: *const c_char) -> *mut c_void;
+    #[cfg(unix)]
     pub(crate) fn readdir(dir: *mut c_void) -> *const Dirent;
+    /// The name of the next entry.
+    #[cfg(target_family = "wasm")]
+    #[link_name = "rpy_wasi_readdir"]
+    pub(crate) fn readdir(dir: *mut c_void) -> *const c_char;
     pub(crate) fn closedir(dir: *mut c_void) -> c_int;
     pub(crate) fn readlink(path: *const c_char, p: *mut c_char, n: usize) -> isize;
     pub(crate) fn symlink(target: *const c_char, path: *const c_char) -> c_int;
     pub(crate) fn link(from: *const c_char, to: *const c_char) -> c_int;
     pub(crate) fn chmod(path: *const c_char, mode: u32) -> c_int;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_utimensat")]
     pub(crate) fn utimensat(
         fd: c_int,
         path: *const c_char,
@@ -169,6 +188,7 @@ unsafe extern "C" {
     pub(crate) fn geteuid() -> u32;
     pub(crate) fn getgid() -> u32;
     pub(crate) fn getegid() -> u32;
+    #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_getrandom")]
     pub(crate) fn getrandom(p: *mut u8, n: usize, flags: u32) -> isize;
 }
 
@@ -177,9 +197,13 @@ unsafe extern "C" {
 pub(crate) static SAVED_ERRNO: AtomicI64 = AtomicI64::new(0);
 
 /// The error number of the last failed call.
-pub(crate) fn errno() -> c_long {
+pub(crate) fn errno() -> i64 {
     // SAFETY: the C library's per-thread location is always valid.
-    let errno = c_long::from(unsafe { *__errno_location() });
+    #[cfg(unix)]
+    let errno = i64::from(unsafe { *__errno_location() });
+    // SAFETY: asks for a number.
+    #[cfg(target_family = "wasm")]
+    let errno = i64::from(unsafe { rpy_wasi_errno() });
     save_errno(errno);
     errno
 }

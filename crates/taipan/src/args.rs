@@ -286,21 +286,42 @@ impl CollectorOption {
 /// What code is made for.
 #[derive(Clone, Copy, Args)]
 pub(crate) struct ForMachine {
-    /// The machine that code is made for, such as aarch64-unknown-linux-gnu; by default this one.
-    #[arg(long = "target", value_name = "TRIPLE", value_parser = machine)]
-    machine: Option<Machine>,
+    /// What code is made for, such as aarch64-unknown-linux-gnu or wasm32-wasi, or `web` for a page; by
+    /// default this machine.
+    #[arg(long = "target", value_name = "TARGET", value_parser = made_for)]
+    machine: Option<MadeFor>,
+}
+
+/// What programs can be made for.
+#[derive(Clone, Copy)]
+enum MadeFor {
+    Machine(Machine),
+    /// A page with the program as WebAssembly.
+    Web,
 }
 
 impl ForMachine {
     pub(crate) fn machine(self) -> Machine {
-        self.machine.unwrap_or_default()
+        match self.machine {
+            None => Machine::default(),
+            Some(MadeFor::Machine(machine)) => machine,
+            Some(MadeFor::Web) => Machine::Wasm32,
+        }
+    }
+
+    /// Whether it is a page that is wanted.
+    pub(crate) fn web(self) -> bool {
+        matches!(self.machine, Some(MadeFor::Web))
     }
 }
 
-fn machine(triple: &str) -> Result<Machine, String> {
-    Machine::named(triple).ok_or_else(|| {
+fn made_for(target: &str) -> Result<MadeFor, String> {
+    if target == "web" {
+        return Ok(MadeFor::Web);
+    }
+    Machine::named(target).map(MadeFor::Machine).ok_or_else(|| {
         let known = Machine::ALL.map(Machine::triple).join(", ");
-        format!("there is no such target; there are {known}")
+        format!("there is no such target; there are {known}, web")
     })
 }
 
@@ -353,6 +374,7 @@ impl CodeOptions {
     /// The back end that makes executables for a machine.
     pub(crate) fn backend_of_executables(&self, machine: Machine) -> Backend {
         self.backend.unwrap_or(match self.optimize {
+            _ if machine.is_wasm() => Backend::C,
             Some(2 | 3) if !self.jit && machine == Machine::HOST => Backend::C,
             _ => Backend::Cranelift,
         })

@@ -26,6 +26,12 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
         Err(code) => return code,
     };
     context.load.machine = args.for_machine.machine();
+    if matches!(args.stage, Stage::Clif | Stage::Asm | Stage::Llvm)
+        && context.load.machine.is_wasm()
+    {
+        let text = "WebAssembly is made by way of C: `emit c` shows it";
+        return context.fail(&Failure::Usage(text.to_owned()));
+    }
     if args.stage == Stage::Python && context.load.machine != Machine::HOST {
         return context.fail(&Failure::Usage(PYTHON_IS_HERE.to_owned()));
     }

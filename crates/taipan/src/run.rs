@@ -51,12 +51,23 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             taipan_driver::Engine::Python
         }
     };
+    if args.for_machine.web() {
+        let text = "a page is for a browser to run: `taipan build --target web` makes it";
+        return context.fail(&Failure::Usage(text.to_owned()));
+    }
     let machine = args.for_machine.machine();
     if let Err(f) = supported(&args.code, machine) {
         return context.fail(&f);
     }
     if engine != taipan_driver::Engine::Native && machine != Machine::HOST {
-        let text = "programs for other machines run as machine code by Cranelift: no engine but `native` does that";
+        let text = match machine.is_wasm() {
+            true => {
+                "WebAssembly is made by way of C and run by a runtime for WASI: leave out --engine and --backend"
+            }
+            false => {
+                "programs for other machines run as machine code by Cranelift: no engine but `native` does that"
+            }
+        };
         return context.fail(&Failure::Usage(text.to_owned()));
     }
     if !args.quiet {
@@ -185,6 +196,11 @@ fn make(
         build_llvm(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
     }
+    if args.for_machine.web() {
+        let options = source_options(args);
+        taipan_driver::build_web(db, load, target, output, &options, timings)?;
+        return Ok(Vec::new());
+    }
     if let Some(options) = c_options(args) {
         taipan_driver::build_c(db, load, target, output, &options, timings)?;
         return Ok(Vec::new());
@@ -248,6 +264,8 @@ pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
     args.output.clone().unwrap_or_else(|| {
         let name = args.target.file_stem().unwrap_or("program");
         Utf8PathBuf::from(match args.code.backend {
+            _ if args.for_machine.web() => format!("{name}-web"),
+            _ if args.for_machine.machine().is_wasm() => format!("{name}.wasm"),
             _ if args.extension => format!("{name}.abi3.so"),
             Some(Backend::Python) => format!("{name}-python.py"),
             _ => format!("{name}-c"),
@@ -276,6 +294,9 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
             "--extension: modules for Python are made by the Cranelift back end"
         }
         _ if args.extension && (keep || lto) => "--keep-source and --lto go without --extension",
+        _ if profile && machine.is_wasm() => {
+            "a training run is one on this machine: leave out --profopt and --profile, or --target"
+        }
         backend
             if profile && (args.extension || !matches!(backend, Backend::C | Backend::Llvm)) =>
         {
@@ -315,12 +336,16 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
     let is_here = machine == Machine::HOST;
     match options.backend.unwrap_or(Backend::Cranelift) {
         Backend::Python if !is_here => return Err(Failure::Usage(PYTHON_IS_HERE.to_owned())),
+        Backend::Cranelift | Backend::Llvm if machine.is_wasm() && options.backend.is_some() => {
+            let text = "WebAssembly is made by way of C: leave out --backend";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         Backend::Cranelift => {}
         Backend::Python => options.collector.supports_python()?,
         Backend::C if options.jit => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }
-        Backend::C | Backend::Llvm if !is_here => {
+        Backend::C | Backend::Llvm if !is_here && !machine.is_wasm() => {
             return Err(Failure::Usage(
                 "executables for other machines are made by Cranelift: leave out --backend"
                     .to_owned(),
@@ -335,6 +360,10 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
             ));
         }
         Backend::Llvm => {}
+    }
+    if machine.is_wasm() && options.jit {
+        let text = "the just-in-time compiler makes machine code, not WebAssembly: leave out --jit";
+        return Err(Failure::Usage(text.to_owned()));
     }
     if !is_here && options.collector.gc == taipan_language::Collector::Boehm {
         let text = "libgc is taken from this machine: leave out one of --gc boehm and --target";

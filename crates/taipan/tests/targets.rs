@@ -254,7 +254,7 @@ fn refusals() -> Result<(), Failed> {
         stderr(&o)
     };
     expect![[r#"
-        error: invalid value 'sparc64-linux' for '--target <TRIPLE>': there is no such target; there are x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu, riscv64-unknown-linux-gnu
+        error: invalid value 'sparc64-linux' for '--target <TARGET>': there is no such target; there are x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu, riscv64-unknown-linux-gnu, wasm32-wasi, web
 
         For more information, try '--help'.
     "#]]

@@ -78,8 +78,10 @@ impl Emitter<'_> {
                     ));
                 }
             }
+            self.calls |= !matches!(f.kind(), FuncKind::External { .. });
             return Ok(format!("{}({})", self.function_name(f), values.join(", ")));
         }
+        self.calls = true;
         let ty = self.ty(f);
         let ft = match ty.pointee().map(|t| t.kind()) {
             Some(TypeKind::Func(ft)) => ft,

@@ -61,7 +61,11 @@ impl Emitter<'_> {
             Some(_) if self.has_few_floats() => "RPY_SCALAR ",
             _ => "",
         };
-        let mut out = format!("{attribute}{prototype}\n{{\n{}", self.declarations);
+        let mut out = format!(
+            "{attribute}{prototype}\n{{\n{}{}",
+            self.declarations,
+            self.frame()
+        );
         for (id, text) in usual.iter().chain(&rare) {
             if self.targets.contains(id) {
                 out.push_str(&format!("block{}:;\n", id.0));

@@ -15,6 +15,12 @@ use crate::types::{Bad, scalar};
 /// caller's frame pointer.
 const LINKAGE: i64 = 16;
 
+/// Bytes that a function of WebAssembly takes of the stack besides its variables.
+const FRAME: usize = 64;
+
+/// So many variables take a word there: no more are in use at once in nearly all functions.
+const WORDS: usize = 32;
+
 /// A place in memory.
 pub(super) struct Place {
     base: Base,
@@ -114,6 +120,9 @@ impl Emitter<'_> {
         if place.ty.is_void() {
             return Ok(Value::Done(None));
         }
+        if self.types.is_slot(place.ty) {
+            return Ok(Value::Is(format!("{}.address", place.text())));
+        }
         if is_value(place.ty) {
             return Ok(Value::Is(place.text()));
         }
@@ -131,6 +140,9 @@ impl Emitter<'_> {
         let access = view.access().ok_or("no store")?;
         let place = self.checked_place(access.object, access.path, op)?;
         match self.maybe(access.stored.ok_or("no value")?)? {
+            Some(v) if self.types.is_slot(place.ty) => {
+                done(format!("RPY_SET_SLOT({}, {v})", place.text()))
+            }
             Some(v) => done(format!("{} = {v}", place.text())),
             None => Ok(Value::Done(None)),
         }
@@ -145,9 +157,22 @@ impl Emitter<'_> {
     ) -> Result<Place, Bad> {
         if self.options.checked {
             let ty = self.ty(pointer);
+            // Elsewhere the machine notices.
+            if self.types.slots {
+                self.check_null(pointer, op)?;
+            }
             self.check_raw(pointer, ty, op)?;
         }
         self.place(pointer, path)
+    }
+
+    fn check_null(&mut self, pointer: &LLOperand, op: &Operation<LowLevel>) -> Result<(), Bad> {
+        if let LLOperand::Var(_) = pointer {
+            let (address, location) = (self.value(pointer)?, self.location(op.at));
+            let what = abi::check::NULL;
+            self.statement(format!("RPY_CHECK({address} != NULL, {what}, {location});"));
+        }
+        Ok(())
     }
 
     fn check_raw(
@@ -237,18 +262,29 @@ impl Emitter<'_> {
 
     /// What is at an address.
     pub(super) fn raw(&mut self, at: &str, ty: LLType) -> Result<String, Bad> {
-        let ty = match (ty.kind(), scalar(ty)) {
-            (TypeKind::Ptr(_), _) => "RawPointer".to_owned(),
-            (_, Some(name)) => format!("Raw{}{}", name[..1].to_uppercase(), &name[1..]),
+        let place = self.raw_place(at, ty)?;
+        Ok(match self.types.is_slot(ty) {
+            true => format!("({place}).address"),
+            false => place,
+        })
+    }
+
+    fn raw_place(&mut self, at: &str, ty: LLType) -> Result<String, Bad> {
+        match ty.kind() {
+            TypeKind::Ptr(_) => {}
+            _ if scalar(ty).is_some() => {}
             _ => return Err(format!("a load of {ty}")),
-        };
-        Ok(format!("*({ty} *)({at})"))
+        }
+        Ok(format!("*({} *)({at})", self.types.element(ty)))
     }
 
     pub(super) fn store_raw(&mut self, at: &str, value: &LLOperand) -> Result<Value, Bad> {
-        let v = self.value(value)?;
-        let place = self.raw(at, self.ty(value))?;
-        done(format!("{place} = {v}"))
+        let (v, ty) = (self.value(value)?, self.ty(value));
+        let place = self.raw_place(at, ty)?;
+        done(match self.types.is_slot(ty) {
+            true => format!("RPY_SET_SLOT({place}, {v})"),
+            false => format!("{place} = {v}"),
+        })
     }
 
     /// `raw_memcopy` and `raw_memmove`, by a function of C.
@@ -329,10 +365,26 @@ impl Emitter<'_> {
         self.roots = Some(slots);
         let bytes = slots * 8 - LINKAGE;
         self.statement("roots = rpy_state.root_stack_top;");
-        if bytes > 0 {
+        // Where it is not known what a frame takes, it is large enough anyway: see `frame`.
+        if bytes > 0 && !self.types.slots {
             self.statement(format!("RPY_FRAME({bytes});"));
         }
         done(format!("rpy_state.root_stack_top = roots + {slots}"))
+    }
+
+    /// Of WebAssembly nobody knows how much of the host's stack a function takes. It takes as much of the
+    /// one that is looked at, in memory, as that may be: a word for each of its first variables, a
+    /// byte for each of the others, which mostly share their places, and some for the call; and no less
+    /// than its roots. Functions that call none end soon.
+    pub(super) fn frame(&self) -> String {
+        if !self.types.slots || !self.calls {
+            return String::new();
+        }
+        let variables = self.declarations.lines().count();
+        let words = variables.min(WORDS);
+        let roots = self.roots.map_or(0, |slots| 8 * slots as usize);
+        let bytes = (FRAME + 8 * words + variables - words).max(roots);
+        format!("    RPY_FRAME({bytes});\n")
     }
 
     pub(super) fn root_slot(&mut self, slot: &LLOperand) -> Result<String, Bad> {

@@ -176,6 +176,8 @@ struct Emitter<'a> {
     at: Option<u32>,
     /// The number of slots of the frame on the shadow stack.
     roots: Option<i64>,
+    /// Whether it calls functions of the program.
+    calls: bool,
     /// Whether the block's last operation overflowed, if it is one that may.
     overflow: Option<String>,
     /// When the block's last operation finds the nursery full, and what fills in the object
@@ -204,7 +206,7 @@ impl<'a> Emitter<'a> {
             body: String::new(),
             blocks: Vec::new(),
             targets: IndexSet::new(),
-            types: Types::default(),
+            types: Types::of(program),
             functions: IndexSet::new(),
             externals: IndexSet::new(),
             callbacks: IndexSet::new(),
@@ -213,6 +215,7 @@ impl<'a> Emitter<'a> {
             locations: IndexSet::new(),
             at: None,
             roots: None,
+            calls: false,
             overflow: None,
             nursery: None,
             in_cold_block: false,

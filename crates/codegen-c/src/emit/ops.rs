@@ -290,7 +290,8 @@ impl Emitter<'_> {
                 format!("rpy_gc_weakref_create({})", self.value(object)?)
             }
             View::WeakrefDeref { weakref } => {
-                format!("*(RawPointer *)((Address){} + 8)", self.value(weakref)?)
+                let at = format!("(Address){} + 8", self.value(weakref)?);
+                self.raw(&at, to)?
             }
             View::ShrinkArray { array, length } => self.shrink_array(array, length)?,
             // Allocation clears all pointers.

@@ -268,7 +268,7 @@ fn objects() {
     let program = transformed(&parse(super::executables::PROGRAM));
     let entry = program.function("entry_point").expect("declared");
     let roots = [SymbolRef::Glue(Glue::Main)];
-    for machine in Machine::ALL {
+    for machine in [Machine::X86_64, Machine::Aarch64, Machine::Riscv64] {
         let image = compile_all_for(machine, &program, &roots, Some(entry), OptLevel::Speed)
             .expect("compiles");
         let bytes = object_file(&image, machine).expect("writes");
@@ -277,6 +277,7 @@ fn objects() {
             Machine::X86_64 => 62,
             Machine::Aarch64 => 183,
             Machine::Riscv64 => 243,
+            Machine::Wasm32 => unreachable!("it is not among them"),
         };
         assert_eq!(bytes[18..20], [number, 0]);
         let foreign = machine != Machine::HOST;

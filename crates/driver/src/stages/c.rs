@@ -2,18 +2,23 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
-use taipan_base::{File, noted};
+use taipan_base::{Diagnostic, ErrorCode, File, SHIPPED, Span, noted};
 use taipan_codegen::CodegenError;
 use taipan_codegen_c::{
     CFunction, CProgram, CSource, CodePlaces, EmitOptions, Extent, emit_function, program_files,
 };
-use taipan_lltype::FuncSym;
+use taipan_language::Machine;
+use taipan_lltype::{
+    CodePlace, FuncSym, LLConst, LLGraph, LLOperand, Program as _, VoidConst, missing_on,
+};
 
 use crate::db::Database;
+use crate::fault::Failure;
 use crate::function::LLFunction;
 use crate::parallel::par_steps;
+use crate::stages::lowlevel_errors::{codegen_failure, span_of};
 use crate::stages::native::{emitted, kept_emission, line_of, source_of, written_as};
 use crate::stages::stage_cache::Search;
 use crate::stages::{GraphStage, StageProgram, search_of};
@@ -51,6 +56,24 @@ pub(crate) fn c_program(
     program_files(&program, &mut Source::new(db, roots), extent, options)
 }
 
+/// The files of an executable. What the program reaches that its machine does not have is told.
+pub(crate) fn c_executable(
+    db: &Database,
+    roots: Roots,
+    entry: &FuncSym,
+) -> Result<CProgram, Failure> {
+    let program = StageProgram::new(db, roots, GraphStage::Gc);
+    let mut source = Source::new(db, roots);
+    let checked = roots.program(db).checked(db);
+    let options = EmitOptions { checked };
+    let made = program_files(&program, &mut source, Extent::Program(entry), options);
+    let missing = source.missing(&program);
+    match missing.is_empty() {
+        true => made.map_err(|e| codegen_failure(&e)),
+        false => Err(Failure::Diagnostics(missing)),
+    }
+}
+
 /// Where the code of a function comes from.
 pub(crate) fn places_of(db: &Database, roots: Roots, f: &FuncSym) -> Option<CodePlaces> {
     Source::new(db, roots).places(f)
@@ -62,7 +85,12 @@ struct Source<'db> {
     roots: Roots,
     /// One for each file: its path, and the name of its module.
     files: FxHashMap<File, (Arc<str>, Arc<str>)>,
+    /// The functions so far, with what they refer to. A function comes behind one that refers to it.
+    uses: Vec<(FuncSym, Arc<CFunction>)>,
 }
+
+/// Calls that a diagnostic shows at most.
+const MOST_CALLS: usize = 5;
 
 impl<'db> Source<'db> {
     fn new(db: &'db Database, roots: Roots) -> Self {
@@ -70,16 +98,110 @@ impl<'db> Source<'db> {
             db,
             roots,
             files: FxHashMap::default(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// What the program reaches that its machine does not have: each function where it is reached first.
+    fn missing(&self, program: &StageProgram<'_>) -> Vec<Diagnostic> {
+        let db = self.db;
+        let machine = self.roots.program(db).machine(db);
+        let mut callers: FxHashMap<&FuncSym, &FuncSym> = FxHashMap::default();
+        for (f, text) in &self.uses {
+            for callee in &text.functions {
+                callers.entry(callee).or_insert(f);
+            }
+        }
+        let mut out = Vec::new();
+        let mut seen = FxHashSet::default();
+        for (user, text) in &self.uses {
+            for f in &text.externals {
+                if let Some(what) = missing_on(machine, f.name())
+                    && seen.insert(f.name())
+                {
+                    let way = self.way(program, &callers, user, f);
+                    out.push(not_there(machine, f.name(), what, way));
+                }
+            }
+        }
+        out
+    }
+
+    /// Where a function is used, and where the functions are that lead there, up to the program's own
+    /// files. Helpers have no place.
+    fn way(
+        &self,
+        program: &StageProgram<'_>,
+        callers: &FxHashMap<&FuncSym, &FuncSym>,
+        user: &FuncSym,
+        used: &FuncSym,
+    ) -> Vec<Span> {
+        let mut way = Vec::new();
+        let (mut user, mut used) = (user.clone(), used.clone());
+        let mut passed = FxHashSet::default();
+        loop {
+            let at = program.graph(&user).and_then(|g| mention(&g, &used));
+            let place = at.map(|at| CodePlace {
+                func: user.clone(),
+                at,
+            });
+            if let Some(span) = place.and_then(|p| span_of(self.db, self.roots, &p)) {
+                let own = !span.file.path(self.db).as_str().starts_with(SHIPPED);
+                way.push(span);
+                if own {
+                    return way;
+                }
+            }
+            match callers.get(&user) {
+                Some(caller) if passed.insert(user.clone()) => {
+                    used = std::mem::replace(&mut user, (*caller).clone());
+                }
+                _ => return way,
+            }
         }
     }
 }
 
+/// The place of the first operation that mentions a function.
+fn mention(graph: &LLGraph, f: &FuncSym) -> Option<u32> {
+    let is = |o: &LLOperand| match o {
+        LLOperand::Const(LLConst::Func(g) | LLConst::Void(VoidConst::Func(g))) => g == f,
+        _ => false,
+    };
+    let blocks = graph.reachable();
+    let mut operations = blocks.iter().flat_map(|b| &graph.block(*b).operations);
+    operations.find(|op| op.args.iter().any(is)).map(|op| op.at)
+}
+
+/// That a machine does not have what a function needs: told where the program's own code leads to it.
+fn not_there(machine: Machine, name: &str, what: &str, mut way: Vec<Span>) -> Diagnostic {
+    let first = way.pop();
+    // Those of the runtime are mostly called as those of the system are.
+    let prefixes = ["rpy_os_", "rpy_file_", "rpy_"];
+    let short = prefixes.iter().find_map(|p| name.strip_prefix(p));
+    let name = short.unwrap_or(name);
+    let message = format!("{machine} has no {what}: {name}() cannot be called");
+    let mut d = Diagnostic::error(ErrorCode::NotOnTheTarget, first, message)
+        .with_label("the program gets there from here");
+    if way.is_empty() {
+        d = d.with_label("it is called here");
+    }
+    for span in way.into_iter().rev().take(MOST_CALLS) {
+        d = d.with_note(Some(span), "and then here");
+    }
+    d.with_help("keep it out of what the program can reach on this target")
+}
+
 impl CSource for Source<'_> {
     fn functions(&mut self, functions: &[FuncSym]) -> Vec<Result<Arc<CFunction>, CodegenError>> {
-        par_steps(self.db, functions, |db, f| {
+        let texts = par_steps(self.db, functions, |db, f| {
             let f = LLFunction::new(db, self.roots, f.clone());
             c_code(db, f).map_err(|e| (*e).clone())
-        })
+        });
+        let made = functions.iter().zip(&texts);
+        let made = made.filter_map(|(f, text)| Some((f.clone(), text.as_ref().ok()?.clone())));
+        self.uses.extend(made);
+        texts
     }
 
     fn places(&mut self, f: &FuncSym) -> Option<CodePlaces> {

@@ -127,6 +127,10 @@ impl Program for StageProgram<'_> {
         self.roots.program(self.db).collector(self.db)
     }
 
+    fn narrow_addresses(&self) -> bool {
+        self.roots.program(self.db).machine(self.db).is_wasm()
+    }
+
     fn is_light_destructor(&self, f: &FuncSym) -> bool {
         light_finalizer(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }

@@ -274,6 +274,11 @@ impl Program for Recorder<'_> {
         self.inner.program().collector()
     }
 
+    /// Nor here.
+    fn narrow_addresses(&self) -> bool {
+        self.inner.program().narrow_addresses()
+    }
+
     /// Passes see the graphs of others through [`Summaries::simplified`] only.
     fn graph(&self, _: &FuncSym) -> Option<Arc<LLGraph>> {
         None

@@ -5,7 +5,7 @@
 use super::collector::{Collector, allocate_elsewhere, allocate_slowly};
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
 use super::large::mark_card;
-use super::{LARGE_OBJECT, boehm, finalize, gc, refcount, slow};
+use super::{LARGE_OBJECT, boehm, finalize, gc, refcount};
 use crate::exc;
 use crate::state::state;
 
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn rpy_gc_malloc_varsize(
         let obj = allocate(info, size, zero || info.item_pointers != 0);
         // Items of no size are counted, too.
         if info.length_offset != 0 {
-            *((obj + info.length_offset as usize) as *mut usize) = length;
+            *((obj + info.length_offset as usize) as *mut u64) = length as u64;
         }
         obj
     }
@@ -123,7 +123,7 @@ unsafe fn clear_words(at: usize, bytes: usize) {
         let mut at = at;
         while at < end {
             // Volatile, that it is not made a call of memset: that costs more.
-            (at as *mut usize).write_volatile(0);
+            (at as *mut u64).write_volatile(0);
             at += 8;
         }
     }
@@ -182,7 +182,7 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
             _ => allocate_elsewhere(info, size, size),
         };
         if info.length_offset != 0 {
-            *((obj + info.length_offset as usize) as *mut usize) = length;
+            *((obj + info.length_offset as usize) as *mut u64) = length as u64;
         }
         obj
     }
@@ -439,8 +439,9 @@ pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
 }
 
 /// Names and addresses of the functions here, for a linker in the same process.
+#[cfg(unix)]
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
-    slow::symbols(out);
+    super::slow::symbols(out);
     refcount::symbols(out);
     out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
     out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);

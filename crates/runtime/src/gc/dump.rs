@@ -15,11 +15,11 @@ use crate::os;
 
 /// So many words are written at once.
 const WORDS: usize = 8192;
-const END: usize = usize::MAX;
+const END: u64 = u64::MAX;
 
 struct Dump {
     fd: c_int,
-    words: Stack<usize>,
+    words: Stack<u64>,
     /// The objects that were met.
     seen: ShadowTable,
     pending: Stack<Obj>,
@@ -28,7 +28,7 @@ struct Dump {
 }
 
 impl Dump {
-    fn word(&mut self, word: usize) {
+    fn word(&mut self, word: u64) {
         self.words.push(word);
         if self.words.len() == WORDS {
             self.flush();
@@ -54,12 +54,12 @@ impl Dump {
         // SAFETY: the object was found from a root.
         unsafe {
             let info = TypeInfo::of(obj);
-            self.word(obj);
-            self.word(rpy_gc_type_number(obj) as usize);
-            self.word(info.size_of(obj));
+            self.word(obj as u64);
+            self.word(rpy_gc_type_number(obj) as u64);
+            self.word(info.size_of(obj) as u64);
             info.for_each_pointer(obj, |slot| {
                 if *slot != 0 {
-                    self.word(*slot);
+                    self.word(*slot as u64);
                     self.meet(*slot);
                 }
             });
@@ -130,12 +130,12 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         let words = bytes.chunks_exact(8);
-        let words: Vec<usize> =
-            (words.map(|w| usize::from_ne_bytes(w.try_into().unwrap()))).collect();
-        let (top, size) = (*root(top), NODE.info().fixed_size as usize);
+        let words: Vec<u64> = (words.map(|w| u64::from_ne_bytes(w.try_into().unwrap()))).collect();
+        let (top, size) = (*root(top), u64::from(NODE.info().fixed_size));
         let middle = get(top, 2);
         let leaf = get(middle, 2);
-        let ty = unsafe { rpy_gc_type_number(top) } as usize;
+        let ty = unsafe { rpy_gc_type_number(top) } as u64;
+        let [top, middle, leaf] = [top, middle, leaf].map(|obj| obj as u64);
         assert_eq!(
             words,
             [

@@ -26,6 +26,9 @@ pub const WEAKREF: u32 = 1;
 /// Kind of [`TypeInfo`]: an instance of a class of the program.
 pub const INSTANCE: u32 = 2;
 
+/// Larger objects do not fit the address space.
+const MOST: usize = if usize::BITS < 64 { 1 << 31 } else { 1 << 47 };
+
 /// What the collector knows of a type: static data at a multiple of 16. The offsets of
 /// GC pointers in the fixed part and then of those in an item follow it, as `u32`s.
 #[repr(C, align(16))]
@@ -75,7 +78,7 @@ impl TypeInfo {
         }
         let items = length.checked_mul(self.item_size as usize)?;
         let end = items.checked_add(self.items_offset as usize + 7)? & !7;
-        (end < 1 << 47).then_some(end.max(self.fixed_size as usize))
+        (end < MOST).then_some(end.max(self.fixed_size as usize))
     }
 
     /// Size of that object of this type.

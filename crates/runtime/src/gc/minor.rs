@@ -129,7 +129,7 @@ impl Gc {
             let outside = if size > MAX_SMALL { OUTSIDE } else { 0 };
             *(to as *mut usize) = (header & !FLAGS) | TRACK | outside;
             // A text may not be written to its end yet.
-            type Word = core::mem::MaybeUninit<usize>;
+            type Word = core::mem::MaybeUninit<u64>;
             let (from, into) = (obj as *const Word, to as *mut Word);
             let words = size / 8;
             if words <= COPIED_HERE {

@@ -25,6 +25,7 @@
 //! starts at the size of a cache and is up to four times as large ([`nursery`]).
 
 pub mod api;
+#[cfg_attr(target_family = "wasm", path = "../wasm/boehm.rs")]
 mod boehm;
 mod bump;
 mod collector;
@@ -84,6 +85,8 @@ const DEFAULT_NURSERY: usize = 4 << 20;
 /// Up to how many times its first size the nursery grows: no further, since all of it may
 /// survive, and copying that takes longer than anything else the collector does at once.
 const NURSERY_GROWTH: usize = 4;
+/// The largest that may be asked for.
+const MOST_NURSERY: usize = if usize::BITS < 64 { 1 << 28 } else { 1 << 32 };
 const STRESS_NURSERY: usize = 128 << 10;
 /// The next major collection comes when the old generation has grown to so many times
 /// what survived the last one.
@@ -265,7 +268,7 @@ pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
         }
         let (size, most) = match settings.nursery {
             Some(size) => {
-                let size = size.clamp(2 * LARGE_OBJECT, 1 << 32) & !0xfff;
+                let size = size.clamp(2 * LARGE_OBJECT, MOST_NURSERY) & !0xfff;
                 (size, size)
             }
             None if settings.stress => (STRESS_NURSERY, STRESS_NURSERY),

@@ -53,7 +53,8 @@ impl Sizes {
         if used < self.size / 2 {
             return self.size;
         }
-        let share = survived * WHOLE / used.max(1);
+        // The product may be larger than an address.
+        let share = (survived as u64 * WHOLE as u64 / used.max(1) as u64) as usize;
         let first = self.trial.is_some() && self.left == TRIAL;
         self.share = if first {
             share

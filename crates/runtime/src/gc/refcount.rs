@@ -39,7 +39,7 @@ const QUARANTINE: usize = 1 << 14;
 /// What dead objects are overwritten with: a header like that of a counted object, and a count
 /// below zero, so that emitted code comes here with them.
 const POISON: u8 = 0xd8;
-const DEAD: usize = usize::from_ne_bytes([POISON; 8]);
+const DEAD: usize = usize::from_ne_bytes([POISON; size_of::<usize>()]);
 
 /// What comes before a big object.
 #[repr(C)]
@@ -47,7 +47,7 @@ struct Big {
     next: *mut Big,
     before: *mut Big,
     size: usize,
-    count: usize,
+    count: u64,
 }
 
 /// All objects.
@@ -114,7 +114,7 @@ impl Counted {
             } else {
                 self.free[class] = *(cell as *const usize);
             }
-            *(cell as *mut usize) = 1;
+            *(cell as *mut u64) = 1;
             cell + 8
         }
     }
@@ -264,7 +264,7 @@ impl Counted {
 
 /// The count of an object that is counted.
 #[inline]
-unsafe fn count_of(obj: Obj) -> Option<*mut usize> {
+unsafe fn count_of(obj: Obj) -> Option<*mut u64> {
     // SAFETY: by contract of the callers.
     unsafe {
         if obj == 0 {
@@ -277,7 +277,7 @@ unsafe fn count_of(obj: Obj) -> Option<*mut usize> {
         if header == DEAD {
             exc::fatal(b"internal error: a dead object is used");
         }
-        Some((obj - 8) as *mut usize)
+        Some((obj - 8) as *mut u64)
     }
 }
 
@@ -342,7 +342,7 @@ unsafe fn die(obj: Obj) {
         }
         if info.finalizer.is_some() && *header & FINALIZED == 0 {
             *header |= FINALIZED;
-            let count = (obj - 8) as *mut usize;
+            let count = (obj - 8) as *mut u64;
             *count = 1;
             finalize::finalize(obj);
             *count -= 1;
@@ -378,7 +378,7 @@ unsafe fn tell(obj: Obj) -> bool {
     // SAFETY: as for the caller.
     unsafe {
         *(obj as *mut usize) &= !KNOWN;
-        let count = (obj - 8) as *mut usize;
+        let count = (obj - 8) as *mut u64;
         let mut note = gc().counted.notes.remove(obj).unwrap_or(0) as *mut Note;
         while !note.is_null() {
             let Note {
@@ -457,10 +457,11 @@ pub(crate) unsafe fn replace(slot: *mut usize, obj: Obj) {
 pub unsafe extern "C" fn rpy_gc_copy_counted(
     source: Obj,
     dest: Obj,
-    source_start: usize,
-    dest_start: usize,
-    length: usize,
+    source_start: u64,
+    dest_start: u64,
+    length: u64,
 ) {
+    let [source_start, dest_start, length] = [source_start, dest_start, length].map(|n| n as usize);
     // SAFETY: by contract.
     unsafe {
         let info = TypeInfo::of(source);

@@ -100,5 +100,5 @@ impl ShadowTable {
 }
 
 fn start(obj: usize) -> usize {
-    (obj >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
+    ((obj as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as usize
 }

@@ -2,12 +2,14 @@
 //! emitted code that hardly ever calls them can keep its values where they are
 //! (Cranelift's `preserve_all`). They take and return nothing: their arguments are in
 //! [`crate::state::State::slow_arguments`], a new object is in
-//! [`crate::state::State::slow_result`]. What they do is in [`super::api`].
+//! [`crate::state::State::slow_result`]. What they do is in [`super::api`]. WebAssembly has no registers:
+//! there they are functions like others.
 
 use super::TypeInfo;
 use super::api::{rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, writebarrier, writebarrier_array};
 use super::collector::allocate_slowly;
 use super::refcount::rpy_gc_decref;
+#[cfg(unix)]
 use crate::platform::preserving_call;
 use crate::state::state;
 
@@ -16,13 +18,23 @@ macro_rules! preserving {
     ($($(#[$doc:meta])* $name:ident => $target:path;)*) => {
         $(
             $(#[$doc])*
+            #[cfg(unix)]
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() {
                 preserving_call!($target)
             }
+
+            $(#[$doc])*
+            #[cfg(not(unix))]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                // SAFETY: by contract.
+                unsafe { $target() }
+            }
         )*
 
+        #[cfg(unix)]
         pub(super) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
             $(out(stringify!($name), $name as *const u8);)*
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use taipan_driver::{Database, Failure, LoadOptions};
+use taipan_driver::{Database, Failure, LoadOptions, web_folder};
 use taipan_watch::{Answer, By, Job, Rebuild};
 
 use super::{Shown, Task};
@@ -26,7 +26,10 @@ impl Build {
             return Err(Failure::Usage(text.to_owned()));
         }
         let jit = args.code.jit;
-        let (target, output) = (args.target.clone(), output_of(args));
+        let (target, mut output) = (args.target.clone(), output_of(args));
+        if args.for_machine.web() {
+            output = web_folder(&target, &output)?;
+        }
         let load = LoadOptions {
             checked: args.code.checked(),
             debug: args.debug(),

@@ -333,7 +333,8 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     // The only ones that are not the same on each machine.
     let [directory, no_follow, direct] = match it.program.machine(it.db) {
         Machine::Aarch64 => [0x4000, 0x8000, 0x10000],
-        Machine::X86_64 | Machine::Riscv64 => [0x10000, 0x20000, 0x4000],
+        // For WebAssembly the runtime translates Linux's numbers to WASI's.
+        Machine::X86_64 | Machine::Riscv64 | Machine::Wasm32 => [0x10000, 0x20000, 0x4000],
     };
     for (name, v) in [
         ("O_RDONLY", libc::O_RDONLY),

@@ -1,0 +1,42 @@
+// Runs the program, apart from the page, which goes on meanwhile.
+
+'use strict';
+
+importScripts('wasi.js');
+
+let program, options, history;
+
+async function load() {
+  const response = await fetch('program.wasm');
+  if (!response.ok) throw new Error(`program.wasm: ${response.status} ${response.statusText}`);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+function run() {
+  const print = (fd, bytes) => postMessage({ print: bytes, fd });
+  try {
+    const code = new Run({ ...options, history, print }).start(program);
+    postMessage(code === undefined ? { waits: true } : { code });
+  } catch (e) {
+    // A trap: a fault that the program does not handle.
+    postMessage({ trap: String(e) });
+  }
+}
+
+onmessage = async ({ data }) => {
+  if (data.start) {
+    options = data.start;
+    history = new History();
+    try {
+      program ??= await load();
+    } catch (e) {
+      postMessage({ trap: String(e) });
+      return;
+    }
+  } else if (data.ended) {
+    history.ended = true;
+  } else {
+    history.type(new TextEncoder().encode(data.line));
+  }
+  run();
+};
