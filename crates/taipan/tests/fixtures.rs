@@ -113,28 +113,7 @@ fn llinterp_agrees() {
 
 #[test]
 fn python_agrees() {
-    let folder = tempfile::tempdir().unwrap();
-    check(
-        "python",
-        |_| true,
-        |target, args| {
-            let out = folder.path().join(target.replace('/', "_"));
-            if !out.exists() {
-                let out = out.to_str().unwrap();
-                let built = taipan(&["build", "--backend", "python", target, "-o", out]);
-                assert!(
-                    built.status.success(),
-                    "{target}: {}",
-                    String::from_utf8_lossy(&built.stderr)
-                );
-            }
-            Command::new(&out)
-                .current_dir(programs())
-                .args(args)
-                .output()
-                .expect("python3 is there")
-        },
-    );
+    executables(&["--backend", "python"]);
 }
 
 #[test]

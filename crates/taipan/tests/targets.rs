@@ -4,14 +4,17 @@
 //! Where there is no compiler or emulator for a machine its tests are reported as ignored, with
 //! what Taipan says is to be installed. Where `TAIPAN_TARGETS` is set, they fail.
 
+#[path = "support/elsewhere.rs"]
+mod elsewhere;
 #[path = "support/programs.rs"]
 mod programs;
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 use std::sync::LazyLock;
 
+use elsewhere::{Place, STRESSED, stderr};
 use expect_test::expect;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use programs::{PROGRAMS, outcome, programs};
@@ -28,64 +31,17 @@ const NUMBERS: &str = include_str!("targets/numbers.py");
 const SYSTEM: &str = include_str!("targets/system.py");
 const FAULTS: &str = include_str!("targets/faults.py");
 
-/// Fixtures that allocate little enough for a collection at each allocation.
-const STRESSED: &[&str] = &[
-    "raising.py",
-    "shapes.py",
-    "grammar.py",
-    "erased.py",
-    "jit/plusminus.py",
-    "jit/stack.py",
-    "jit/lisp.py",
-    "files.py",
-    "graphs.py",
-    "bignums.py",
-];
-
-/// A folder with the programs of this file, and a cache for all runs.
-static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("targets");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    for (name, text) in [
-        ("numbers.py", NUMBERS),
-        ("system.py", SYSTEM),
-        ("faults.py", FAULTS),
-    ] {
-        std::fs::write(folder.join(name), text).expect("a program");
-    }
-    folder
+/// Where the programs of this file are.
+static PLACE: LazyLock<Place> = LazyLock::new(|| {
+    Place::new(
+        "targets",
+        &[
+            ("numbers.py", NUMBERS),
+            ("system.py", SYSTEM),
+            ("faults.py", FAULTS),
+        ],
+    )
 });
-
-fn taipan(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taipan"))
-        .current_dir(folder)
-        .arg(args[0])
-        .arg("--cache-dir")
-        .arg(FOLDER.join("cache"))
-        .args(&args[1..])
-        .output()
-        .expect("taipan runs")
-}
-
-fn stderr(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stderr).into_owned()
-}
-
-/// Builds a program for a machine: the executable.
-fn built(folder: &Path, target: &str, triple: &str, options: &[&str]) -> Result<PathBuf, Failed> {
-    let name = format!("{}-{triple}{}", target.replace('/', "_"), options.concat());
-    let out = FOLDER.join(name);
-    let mut args = vec!["build", "--quiet", "--target", triple, "-o"];
-    args.push(out.to_str().expect("a path in UTF-8"));
-    args.extend(options);
-    args.push(target);
-    let o = taipan(folder, &args);
-    match o.status.success() {
-        true => Ok(out),
-        false => Err(format!("{target}: {}", stderr(&o)).into()),
-    }
-}
 
 /// Runs an executable of a machine.
 fn run(exe: &Path, folder: &Path, triple: &str, args: &[&str], stress: bool) -> Output {
@@ -108,11 +64,11 @@ fn run(exe: &Path, folder: &Path, triple: &str, args: &[&str], stress: bool) -> 
 
 /// At each level programs are made by Cranelift.
 fn levels(triple: &str) -> Result<(), Failed> {
-    let here = built(&FOLDER, "numbers.py", HOST, &[])?;
-    let expected = run(&here, &FOLDER, HOST, &["7"], false);
+    let here = PLACE.built(&PLACE.0, "numbers.py", HOST, &[])?;
+    let expected = run(&here, &PLACE.0, HOST, &["7"], false);
     for level in ["-O0", "-O2", "-O3"] {
-        let there = built(&FOLDER, "numbers.py", triple, &[level])?;
-        let found = run(&there, &FOLDER, triple, &["7"], false);
+        let there = PLACE.built(&PLACE.0, "numbers.py", triple, &[level])?;
+        let found = run(&there, &PLACE.0, triple, &["7"], false);
         if outcome(&expected) != outcome(&found) {
             return Err(format!("{level}\n{:?}\n{}", outcome(&found), stderr(&found)).into());
         }
@@ -128,8 +84,8 @@ fn compare(
     triple: &str,
     stress: bool,
 ) -> Result<(), Failed> {
-    let there = built(folder, target, triple, &[])?;
-    let here = built(folder, target, HOST, &[])?;
+    let there = PLACE.built(folder, target, triple, &[])?;
+    let here = PLACE.built(folder, target, HOST, &[])?;
     let expected = run(&here, folder, HOST, args, false);
     let found = run(&there, folder, triple, args, stress);
     if outcome(&expected) == outcome(&found) {
@@ -156,7 +112,7 @@ fn stressed(triple: &str) -> Result<(), Failed> {
     for (target, args) in PROGRAMS.iter().filter(|(t, _)| STRESSED.contains(t)) {
         compare(&programs(), target, args, triple, true)?;
     }
-    compare(&FOLDER, "numbers.py", &["7"], triple, true)
+    compare(&PLACE.0, "numbers.py", &["7"], triple, true)
 }
 
 /// The collectors that are the runtime's own.
@@ -165,9 +121,9 @@ fn collectors(triple: &str) -> Result<(), Failed> {
         for target in ["jit/lisp.py", "graphs.py"] {
             let of_target = PROGRAMS.iter().filter(|(t, _)| *t == target);
             for (target, args) in of_target {
-                let here = built(&programs(), target, HOST, &[])?;
+                let here = PLACE.built(&programs(), target, HOST, &[])?;
                 let expected = outcome(&run(&here, &programs(), HOST, args, false));
-                let there = built(&programs(), target, triple, &["--gc", gc])?;
+                let there = PLACE.built(&programs(), target, triple, &["--gc", gc])?;
                 for stress in [false, true] {
                     let found = run(&there, &programs(), triple, args, stress);
                     if outcome(&found) != expected {
@@ -182,14 +138,14 @@ fn collectors(triple: &str) -> Result<(), Failed> {
 }
 
 fn numbers(triple: &str) -> Result<(), Failed> {
-    compare(&FOLDER, "numbers.py", &["7"], triple, false)
+    compare(&PLACE.0, "numbers.py", &["7"], triple, false)
 }
 
 /// Constants, threads, stacklets, and a C library that the program brings.
 fn system(triple: &str, machine: &str) -> Result<(), Failed> {
     for stress in [false, true] {
-        let exe = built(&FOLDER, "system.py", triple, &[])?;
-        let o = run(&exe, &FOLDER, triple, &[], stress);
+        let exe = PLACE.built(&PLACE.0, "system.py", triple, &[])?;
+        let o = run(&exe, &PLACE.0, triple, &[], stress);
         let text = String::from_utf8_lossy(&o.stdout).into_owned();
         let directory = match machine {
             "aarch64" => 0o40000,
@@ -209,12 +165,12 @@ fn system(triple: &str, machine: &str) -> Result<(), Failed> {
 /// Faults are told as on this machine, but for the signal that divisions by zero raise.
 fn faults(triple: &str) -> Result<(), Failed> {
     for options in [&[][..], &["--lldebug"]] {
-        let exe = built(&FOLDER, "faults.py", triple, options)?;
-        let here = built(&FOLDER, "faults.py", HOST, options)?;
+        let exe = PLACE.built(&PLACE.0, "faults.py", triple, options)?;
+        let here = PLACE.built(&PLACE.0, "faults.py", HOST, options)?;
         for what in ["null", "divided", "raised", "deep"] {
             let told = |o: &Output| stderr(o).replace("SIGILL", "SIGFPE");
-            let found = run(&exe, &FOLDER, triple, &[what], false);
-            let expected = run(&here, &FOLDER, HOST, &[what], false);
+            let found = run(&exe, &PLACE.0, triple, &[what], false);
+            let expected = run(&here, &PLACE.0, HOST, &[what], false);
             // QEMU adds that the program was ended by a signal.
             let found_text = told(&found);
             let found_text = found_text.split("qemu: ").next().unwrap_or_default();
@@ -235,8 +191,8 @@ fn faults(triple: &str) -> Result<(), Failed> {
 
 /// `taipan run` has the emulator run a program.
 fn emulated(triple: &str, machine: &str) -> Result<(), Failed> {
-    let o = taipan(
-        &FOLDER,
+    let o = PLACE.taipan(
+        &PLACE.0,
         &["run", "--quiet", "--target", triple, "system.py"],
     );
     let text = String::from_utf8_lossy(&o.stdout).into_owned();
@@ -249,7 +205,7 @@ fn emulated(triple: &str, machine: &str) -> Result<(), Failed> {
 /// What needs no tools of the machine.
 fn refusals() -> Result<(), Failed> {
     let told = |args: &[&str]| {
-        let o = taipan(&FOLDER, args);
+        let o = PLACE.taipan(&PLACE.0, args);
         assert_eq!(o.status.code(), Some(2), "{args:?}");
         stderr(&o)
     };
@@ -312,7 +268,7 @@ fn refusals() -> Result<(), Failed> {
     "#]].assert_eq(&refused);
     // Without any tools it is said which are to be installed.
     let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
-        .current_dir(&*FOLDER)
+        .current_dir(&PLACE.0)
         .env("PATH", "/nowhere")
         .env_remove("CC")
         .args(["build", "-q", "--no-cache"])
@@ -328,8 +284,8 @@ fn refusals() -> Result<(), Failed> {
 
 /// Why nothing can be built for a machine and run here; an error if it is not known why.
 fn missing(triple: &str) -> Result<Option<String>, String> {
-    let o = taipan(
-        &FOLDER,
+    let o = PLACE.taipan(
+        &PLACE.0,
         &["run", "--quiet", "--target", triple, "numbers.py", "7"],
     );
     let text = stderr(&o);

@@ -102,7 +102,8 @@ impl<'db> Source<'db> {
         }
     }
 
-    /// What the program reaches that its machine does not have: each function where it is reached first.
+    /// What the program reaches that its machine does not have: each function where it is reached first, and
+    /// one at a place of the program.
     fn missing(&self, program: &StageProgram<'_>) -> Vec<Diagnostic> {
         let db = self.db;
         let machine = self.roots.program(db).machine(db);
@@ -113,14 +114,16 @@ impl<'db> Source<'db> {
             }
         }
         let mut out = Vec::new();
-        let mut seen = FxHashSet::default();
+        let (mut seen, mut places) = (FxHashSet::default(), FxHashSet::default());
         for (user, text) in &self.uses {
             for f in &text.externals {
                 if let Some(what) = missing_on(machine, f.name())
                     && seen.insert(f.name())
                 {
                     let way = self.way(program, &callers, user, f);
-                    out.push(not_there(machine, f.name(), what, way));
+                    if way.last().is_none_or(|place| places.insert(*place)) {
+                        out.push(not_there(machine, f.name(), what, way));
+                    }
                 }
             }
         }
