@@ -109,6 +109,94 @@ fn loops_and_switches() {
     );
 }
 
+/// A block that is nothing but a large switch is jumped from by all that lead to it.
+#[test]
+fn handlers_jump_to_each_other() {
+    check(
+        "
+        graph f
+        block0(n: Signed, m: Signed): goto block1(n, m)
+        block1(op: Signed, acc: Signed):
+            switch op
+                1: block2(acc)
+                2: block3(acc)
+                3: block3(acc)
+                4: block4(acc)
+                5: return(5)
+                6: return(6)
+                7: return(7)
+                300: return(8)
+                default: return(acc)
+        block2(a: Signed):
+            b: Signed = int_add(a, 1)
+            goto block1(b, a)
+        block3(c: Signed):
+            d: Signed = int_sub(c, 1)
+            goto block1(d, c)
+        block4(e: Signed):
+            goto block1(e, 3)
+        return(v1: Signed) except(v2: *Struct object_vtable, v3: *GcStruct object)",
+        expect![[r#"
+            Signed f_pd9jw9gtfj(Signed n_0, Signed m_1)
+            {
+                Signed op_2;
+                Signed acc_3;
+                Signed c_6;
+                Signed v9;
+                static const void *const handlers1[] = {
+                    [0 ... 299] = &&otherwise1,
+                    [0] = &&block2,
+                    [1] = &&handler1_1,
+                    [2] = &&handler1_2,
+                    [3] = &&block4,
+                    [4] = &&handler1_4,
+                    [5] = &&handler1_5,
+                    [6] = &&handler1_6,
+                    [299] = &&handler1_7,
+                };
+                Signed b_5;
+                Signed d_7;
+                op_2 = n_0;
+                acc_3 = m_1;
+                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+                handler1_1:;
+                c_6 = acc_3;
+                goto block3;
+                handler1_2:;
+                c_6 = acc_3;
+                goto block3;
+                handler1_4:;
+                return 5ll;
+                handler1_5:;
+                return 6ll;
+                handler1_6:;
+                return 7ll;
+                handler1_7:;
+                return 8ll;
+                otherwise1:;
+                return acc_3;
+            block2:;
+                b_5 = acc_3 + 1ll;
+                op_2 = b_5;
+                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+            block3:;
+                d_7 = c_6 - 1ll;
+                op_2 = d_7;
+                acc_3 = c_6;
+                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+            block4:;
+                op_2 = acc_3;
+                acc_3 = 3ll;
+                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+            }
+        "#]],
+    );
+}
+
 /// Assignments of a link take place at once.
 #[test]
 fn links_move_in_parallel() {

@@ -437,6 +437,83 @@ fn roots_are_on_a_stack_of_their_own() {
     );
 }
 
+/// A block that is nothing but a large switch jumps by a table.
+#[test]
+fn handlers_are_jumped_to_by_address() {
+    check(
+        "
+        graph f
+        block0(n: Signed, m: Signed): goto block1(n, m)
+        block1(op: Signed, acc: Signed):
+            switch op
+                1: block2(acc)
+                2: block3(acc)
+                3: block3(acc)
+                4: block4(acc)
+                5: return(5)
+                6: return(6)
+                7: return(7)
+                300: return(8)
+                default: return(acc)
+        block2(a: Signed):
+            b: Signed = int_add(a, 1)
+            goto block1(b, a)
+        block3(c: Signed):
+            d: Signed = int_sub(c, 1)
+            goto block1(d, c)
+        block4(e: Signed):
+            goto block1(e, 3)
+        END",
+        expect![[r#"
+            define dso_local i64 @f.b3532e261a7c9024(i64 %a0, i64 %a1) ... section ".text" {
+            entry:
+              br label %b0
+            b0:
+              br label %b1
+            b1:
+              %b1.0 = phi i64 [ %a0, %b0 ], [ %v6, %b2 ], [ %v7, %b3 ], [ %b1.1, %b4 ]
+              %b1.1 = phi i64 [ %a1, %b0 ], [ %b1.1, %b2 ], [ %b3.0, %b3 ], [ 3, %b4 ]
+              %v1 = sub i64 %b1.0, 1
+              %v2 = icmp ult i64 %v1, 300
+              %v3 = select i1 %v2, i64 %v1, i64 300
+              %v4 = getelementptr inbounds ptr, ptr @f.b3532e261a7c9024.handlers1, i64 %v3
+              %v5 = load ptr, ptr %v4, align 8
+              indirectbr ptr %v5, [label %handler1, label %handler2, label %handler3, label %handler4, label %handler5, label %handler6, label %handler7, label %handler8, label %handler9]
+            handler1:
+              br label %b2
+            handler2:
+              br label %b3
+            handler3:
+              br label %b3
+            handler4:
+              br label %b4
+            handler5:
+              br label %b5
+            handler6:
+              br label %b5
+            handler7:
+              br label %b5
+            handler8:
+              br label %b5
+            handler9:
+              br label %b5
+            b2:
+              %v6 = add i64 %b1.1, 1
+              br label %b1
+            b3:
+              %b3.0 = phi i64 [ %b1.1, %handler2 ], [ %b1.1, %handler3 ]
+              %v7 = sub i64 %b3.0, 1
+              br label %b1
+            b4:
+              br label %b1
+            b5:
+              %b5.0 = phi i64 [ 5, %handler5 ], [ 6, %handler6 ], [ 7, %handler7 ], [ 8, %handler8 ], [ %b1.1, %handler9 ]
+              ret i64 %b5.0
+            }
+        "#]],
+    );
+}
+
 #[test]
 fn exceptions_are_in_the_state() {
     check(

@@ -197,6 +197,9 @@ impl Tools {
             Kind::Clang(clang) => {
                 let mut command = vec![clang.as_os_str().to_owned()];
                 command.extend(words(&["-c", &o, "-x", "ir", "-w", "-fno-pic", "-fno-pie"]));
+                for option in self.code_options() {
+                    command.extend(words(&["-mllvm", option]));
+                }
                 command.extend(more.iter().map(OsString::from));
                 command.extend(["-o".into(), to.to_owned(), from.to_owned()]);
                 vec![command]
@@ -206,10 +209,20 @@ impl Tools {
                 let mut first = vec![opt.as_os_str().to_owned(), o.clone().into()];
                 let mut second = vec![llc.as_os_str().to_owned()];
                 second.extend(words(&[&o, "-filetype=obj", "-relocation-model=static"]));
+                second.extend(words(self.code_options()));
                 first.extend(["-o".into(), optimized.clone().into(), from.to_owned()]);
                 second.extend(["-o".into(), to.to_owned(), optimized.into()]);
                 vec![first, second]
             }
+        }
+    }
+
+    /// What LLVM is told when it makes machine code. LLVM 19 alone leaves jumps by tables of addresses where many
+    /// blocks lead to them and away from them, which are those of loops over bytecodes; the switch came with it.
+    fn code_options(&self) -> &'static [&'static str] {
+        match self.version {
+            19 => &["-tail-dup-pred-size=4096", "-tail-dup-succ-size=4096"],
+            _ => &[],
         }
     }
 

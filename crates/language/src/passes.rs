@@ -84,6 +84,8 @@ passes! {
         "a write barrier is left out where the object is new, or had one just before";
     Nursery, "nursery", "nursery.rs", Collect, 1..,
         "allocations have a way without shadow stack where the nursery has room";
+    Dispatch, "dispatch", "dispatch.rs", Collect, 1..,
+        "each handler of a loop over bytecodes jumps to the next one by itself (by C and LLVM)";
 }
 
 impl Pass {

@@ -3,9 +3,9 @@
 //!
 //! Residual code leaves a unit for what was rare when the unit was made.
 
-use taipan_graph::{BlockId, ExitSwitch, LinkId, entry_map};
+use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, LinkId, entry_map};
 
-use crate::{LLGraph, LLOp, PlainOp};
+use crate::{LLGraph, LLOp, LowLevel, PlainOp};
 
 /// Whether each block deals with an exception, an overflow or a full nursery, or
 /// leaves a unit, or only leads to such blocks or comes from them.
@@ -69,4 +69,11 @@ fn is_rare(op: LLOp) -> bool {
             DebugStartTraceback | DebugRecordTraceback | DebugCatchException | ExcType | JitExit
         )
     )
+}
+
+/// Whether a block ends in a switch with so many cases that it is taken for that of an interpreter's loop.
+pub fn is_large_switch(block: &Block<LowLevel>) -> bool {
+    const LARGE: usize = 8;
+    let cases = |e: &&Link<LowLevel>| matches!(e.case, ExitCase::Value(_));
+    block.exits.iter().filter(cases).count() >= LARGE
 }

@@ -26,6 +26,7 @@ mod calls;
 mod check;
 mod cse;
 mod devirtualize;
+mod dispatch;
 mod division;
 mod exceptions;
 mod finalizer;
@@ -53,6 +54,7 @@ mod variables;
 mod zeroing;
 
 pub use barriers::SHARED_CARD;
+pub use dispatch::thread_dispatch;
 pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::gc_transform;

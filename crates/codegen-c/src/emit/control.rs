@@ -1,6 +1,9 @@
 //! Blocks, links and switches.
 
+use std::rc::Rc;
+
 use indexmap::IndexSet;
+use taipan_codegen::DispatchTable;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{
     FLOAT, FuncType, LLConst, LLOperand, LLType, LowLevel, TypeKind, cold_blocks, const_word,
@@ -40,6 +43,11 @@ impl Emitter<'_> {
                         self.declare(*v)?;
                     }
                 }
+            }
+        }
+        for id in &all {
+            if let Some(table) = DispatchTable::of(graph, *id, entries[id.index()] as usize) {
+                self.dispatches.insert(*id, Rc::new(table));
             }
         }
         // Values are named before they are used: a block comes behind those that lead to it. What is
@@ -131,7 +139,10 @@ impl Emitter<'_> {
             (ExitSwitch::LastException, _) => {
                 Err("exception links must be transformed away before".into())
             }
-            (ExitSwitch::Value(v), exits) => self.switch(v, exits, entries, next),
+            (ExitSwitch::Value(v), exits) => match self.dispatches.get(&id).cloned() {
+                Some(table) => self.table(id, &table, exits, entries),
+                None => self.switch(v, exits, entries, next),
+            },
         }
     }
 
@@ -177,7 +188,7 @@ impl Emitter<'_> {
 
     /// The statements that go along a link. A block with a single entry takes no arguments: its
     /// variables become names of the values.
-    fn link(
+    pub(super) fn link(
         &mut self,
         link: &Link<LowLevel>,
         entries: &[u32],
@@ -216,6 +227,10 @@ impl Emitter<'_> {
             }
         }
         let mut lines = self.in_parallel(copies)?;
+        if let Some(table) = self.dispatches.get(&link.target).cloned() {
+            lines.extend(self.jump_by_table(link.target, &table)?);
+            return Ok(lines);
+        }
         if next != Some(link.target) {
             self.targets.insert(link.target);
             lines.push(format!("goto block{};", link.target.0));

@@ -7,15 +7,18 @@ mod arith;
 mod call;
 mod control;
 mod convert;
+mod dispatch;
 mod malloc;
 mod memory;
 mod ops;
 
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use taipan_codegen::CodegenError;
+use taipan_codegen::{CodegenError, DispatchTable};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{
     FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Program, StaticSym, TypeKind,
@@ -163,6 +166,8 @@ struct Emitter<'a> {
     body: String,
     /// Statements of the blocks so far.
     blocks: Vec<(BlockId, String)>,
+    /// Blocks that only jump by a table.
+    dispatches: FxHashMap<BlockId, Rc<DispatchTable>>,
     /// Blocks that are jumped to.
     targets: IndexSet<BlockId>,
     types: Types,
@@ -205,6 +210,7 @@ impl<'a> Emitter<'a> {
             declarations: String::new(),
             body: String::new(),
             blocks: Vec::new(),
+            dispatches: FxHashMap::default(),
             targets: IndexSet::new(),
             types: Types::of(program),
             functions: IndexSet::new(),

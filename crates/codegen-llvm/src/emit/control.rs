@@ -1,5 +1,6 @@
 //! Blocks, links and switches.
 
+use taipan_codegen::DispatchTable;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, cold_blocks, const_word};
 
@@ -107,12 +108,18 @@ impl Emitter<'_> {
             (ExitSwitch::LastException, _) => {
                 Err("exception links must be transformed away before".into())
             }
-            (ExitSwitch::Value(v), exits) => self.switch(v, exits),
+            (ExitSwitch::Value(v), exits) => {
+                let entries = self.entries[id.index()] as usize;
+                match DispatchTable::of(graph, id, entries) {
+                    Some(table) => self.jump_by_table(id, &table),
+                    None => self.switch(v, exits),
+                }
+            }
         }
     }
 
     /// Jumps along a link.
-    fn follow(&mut self, link: &Link<LowLevel>) -> Result<(), Bad> {
+    pub(super) fn follow(&mut self, link: &Link<LowLevel>) -> Result<(), Bad> {
         self.arrive(link)?;
         self.go(&label(link.target));
         Ok(())

@@ -9,6 +9,7 @@ mod call;
 mod checks;
 mod control;
 mod convert;
+mod dispatch;
 mod exc;
 mod gc;
 mod malloc;
@@ -128,6 +129,8 @@ struct Emitter<'a> {
     /// that may.
     nursery_full: Option<String>,
     in_cold_block: bool,
+    /// Tables of addresses, in front of the function.
+    tables: String,
 }
 
 impl<'a> Emitter<'a> {
@@ -166,6 +169,7 @@ impl<'a> Emitter<'a> {
             overflow: None,
             nursery_full: None,
             in_cold_block: false,
+            tables: String::new(),
         }
     }
 
@@ -214,7 +218,8 @@ impl<'a> Emitter<'a> {
             Err(_) => Default::default(),
         };
         let mut text = format!(
-            "define dso_local {result} {name}({params}){}{} {{\nentry:\n{}",
+            "{}define dso_local {result} {name}({params}){}{} {{\nentry:\n{}",
+            self.tables,
             self.attributes(),
             function_mark(),
             self.slots

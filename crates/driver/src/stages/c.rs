@@ -13,6 +13,7 @@ use taipan_language::Machine;
 use taipan_lltype::{
     CodePlace, FuncSym, LLConst, LLGraph, LLOperand, Program as _, VoidConst, missing_on,
 };
+use taipan_transform::thread_dispatch;
 
 use crate::db::Database;
 use crate::fault::Failure;
@@ -20,6 +21,7 @@ use crate::function::LLFunction;
 use crate::parallel::par_steps;
 use crate::stages::lowlevel_errors::{codegen_failure, span_of};
 use crate::stages::native::{emitted, kept_emission, line_of, source_of, written_as};
+use crate::stages::pass_counts::with_passes;
 use crate::stages::stage_cache::Search;
 use crate::stages::{GraphStage, StageProgram, search_of};
 
@@ -30,7 +32,8 @@ noted! {
         let kept = search_of(db, f, kept_c);
         emitted(db, f, C_CODE, &kept, |program, graph| {
             let checked = f.roots(db).program(db).checked(db);
-            emit_function(program, f.sym(db), graph, EmitOptions { checked })
+            let graph = with_passes(db, f, |passes| thread_dispatch(graph, passes));
+            emit_function(program, f.sym(db), &graph, EmitOptions { checked })
         })
     }
 }

@@ -18,6 +18,7 @@ use taipan_codegen_llvm::{
     FunctionText, Module, PlacesRow, Source, function_text, glue_references, rooted, symbol_name,
 };
 use taipan_lltype::{FuncKind, FuncSym};
+use taipan_transform::thread_dispatch;
 
 use crate::db::Database;
 use crate::function::LLFunction;
@@ -26,6 +27,7 @@ use crate::stages::c::module_of;
 use crate::stages::native::{
     emitted, kept_emission, line_of, owns_variables, source_of, written_as,
 };
+use crate::stages::pass_counts::with_passes;
 use crate::stages::stage_cache::Search;
 use crate::stages::whole::optimized_functions;
 use crate::stages::{GraphStage, StageProgram, search_of};
@@ -38,7 +40,8 @@ noted! {
         let kept = search_of(db, f, kept_llvm_code);
         let checked = f.roots(db).program(db).checked(db);
         emitted(db, f, LLVM_CODE, &kept, |program, graph| {
-            function_text(program, f.sym(db), graph, checked)
+            let graph = with_passes(db, f, |passes| thread_dispatch(graph, passes));
+            function_text(program, f.sym(db), &graph, checked)
         })
     }
 }

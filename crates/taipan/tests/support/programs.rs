@@ -24,6 +24,7 @@ pub(crate) const PROGRAMS: &[(&str, &[&str])] = &[
     ("erased.py", &["30"]),
     ("files.py", &[]),
     ("bignums.py", &["40"]),
+    ("opcodes.py", &["20"]),
     ("jit/plusminus.py", &["50"]),
     ("jit/registers.py", &[]),
     ("jit/stack.py", &[]),

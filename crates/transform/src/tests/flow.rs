@@ -8,6 +8,7 @@ use taipan_lltype::{FuncSym, LLGraph, StructType, TableProgram, check_operations
 use super::{Pipeline, ends};
 use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
+use crate::dispatch::thread_dispatch;
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::inline_calls;
@@ -60,6 +61,7 @@ fn run(pass: &str, f: &FuncSym, g: &mut LLGraph, p: &Pipeline) {
         "rotate_loops" => rotate_loops(g),
         "simplify_graph" => *g = crate::simplify_graph(g, program, &mut Passes::default()),
         "ssa_to_ssi" => ssa_to_ssi(g),
+        "thread_dispatch" => *g = thread_dispatch(g, &mut Passes::default()).into_owned(),
         "thread_links" => _ = thread_links(g),
         "transform_dead_op_vars" => transform_dead_op_vars(g),
         other => panic!("no pass {other}"),
