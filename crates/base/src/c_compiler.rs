@@ -6,18 +6,19 @@ use std::ffi::OsStr;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use taipan_heap::StaticTable;
 use taipan_language::Machine;
-
-use crate::{c_compiler, runner};
+use taipan_platform::{c_compiler, own_folder, runner};
 
 /// What a C program printed, or the messages of the compiler that refuses it.
 pub type CAnswer = Result<String, String>;
+
+/// Where answers are kept.
+const FOLDER: &str = "taipan-answers";
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -50,7 +51,7 @@ pub(crate) fn ask(
     let cc = c_compiler(machine)?;
     let mut h = rustc_hash::FxHasher::default();
     (machine, &cc, source, options, headers).hash(&mut h);
-    let dir = own_folder().map_err(|e| e.to_string())?;
+    let dir = own_folder(FOLDER).map_err(|e| e.to_string())?;
     let known = dir.join(format!("{:016x}.answer", h.finish()));
     if let Ok(answer) = std::fs::read_to_string(&known) {
         return Ok(answer);
@@ -123,7 +124,7 @@ fn compile_and_run(
 
 /// Bytes that this user's processes know, and nobody else: made when they are first asked for.
 pub fn user_secret() -> io::Result<[u8; 16]> {
-    let path = own_folder()?.join("secret");
+    let path = own_folder(FOLDER)?.join("secret");
     if !path.exists() {
         let mut secret = [0; 16];
         fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
@@ -137,24 +138,6 @@ pub fn user_secret() -> io::Result<[u8; 16]> {
     known
         .try_into()
         .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
-}
-
-/// A folder that only this user can read or write to.
-fn own_folder() -> io::Result<PathBuf> {
-    let home = std::fs::metadata("/proc/self")?.uid();
-    let dir = std::env::temp_dir().join(format!("taipan-answers-{home}"));
-    match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
-        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-        _ => {}
-    }
-    let meta = std::fs::symlink_metadata(&dir)?;
-    if meta.is_dir() && meta.uid() == home && meta.mode() & 0o077 == 0 {
-        return Ok(dir);
-    }
-    Err(io::Error::other(format!(
-        "{} belongs to somebody else",
-        dir.display()
-    )))
 }
 
 #[cfg(test)]

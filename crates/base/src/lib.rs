@@ -17,7 +17,6 @@ mod render;
 mod similar;
 mod span;
 mod timed;
-mod tools;
 mod watch;
 
 pub use artifacts::{ArtifactStore, Artifacts};
@@ -28,7 +27,6 @@ pub use encoding::declares_latin1;
 pub use files::*;
 pub use overlay::*;
 pub use render::*;
-pub use tools::{WASM_TARGET, c_compiler, on_path, runner};
 
 pub use similar::{did_you_mean, similar};
 pub use span::*;

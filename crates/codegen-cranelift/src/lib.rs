@@ -1,6 +1,5 @@
 //! The Cranelift back end: low-level graphs to machine code, in the memory of this
-//! process for `run` and `call`, as an object file linked by the C compiler for
-//! `build`.
+//! process for `run` and `call`, as an object file for `build`.
 //!
 //! **Architecture invariants.** Emission of a function is a pure function of its graph
 //! and of what it asks the [`taipan_lltype::Program`]; it happens on any thread, each
@@ -14,16 +13,13 @@ mod debug;
 mod dwarf;
 mod elf;
 mod emit;
-mod foreign;
 mod hot;
 mod isa;
-mod link;
 mod listing;
 mod loaded;
 mod place;
 mod region;
 mod run;
-mod runtime_object;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -36,13 +32,10 @@ pub use call::{
 pub use compiler::{Addresses, FunctionCompiler, compile_all, compile_all_for};
 pub use dwarf::gdb_object;
 pub use elf::{object_file, shared_object_file};
-pub use foreign::{load_library, run_compiler, shared_library, write_sources};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
-pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use listing::CodeLine;
 pub use loaded::LoadedImage;
 pub use place::{STUB, external_address, stub};
 pub use region::{LateLibrary, LoadedProgram, Region};
 pub use run::{missing_library, run_program};
-pub use runtime_object::{HOST_RUNTIME, RuntimeCompiler, wasi_source};

@@ -11,12 +11,12 @@ use std::path::Path;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
-use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
+use taipan_codegen::{CodegenError, Image, Place, SymbolRef, c_libraries};
 use taipan_language::Collector;
 use taipan_lltype::FuncSym;
+use taipan_platform::{load, open_own};
 use taipan_runtime::{crash, gc, threads};
 
-use crate::foreign;
 use crate::place::{PAGE, Placement, external_address, own_code};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
@@ -46,7 +46,7 @@ impl LoadedImage {
     /// Maps an image.
     pub fn new(image: Image) -> Result<LoadedImage, CodegenError> {
         own_code(&image)?;
-        foreign::load(&image.foreign)?;
+        load(&c_libraries(&image.foreign)).map_err(CodegenError::c_library)?;
         let place = |base| Placement::new(&image, base, |end| end.next_multiple_of(PAGE));
         let size = place(0).data_end.next_multiple_of(PAGE);
         if size > i32::MAX as usize {
@@ -105,7 +105,7 @@ impl LoadedImage {
     ) -> Result<LoadedImage, CodegenError> {
         let addresses = imports.iter().map(|name| external_address(name));
         let addresses = addresses.collect::<Result<Vec<usize>, _>>()?;
-        let handle = foreign::open_own(file)?;
+        let handle = open_own(file).map_err(CodegenError::c_library)?;
         let find = |name: &CStr| {
             // SAFETY: the library is open.
             let found = unsafe { libc::dlsym(handle, name.as_ptr()) };

@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use taipan_codegen::{CodegenError, Image, RelocKind, SymbolRef};
+use taipan_codegen::{CodegenError, Image, RelocKind, SymbolRef, c_libraries};
 use taipan_lltype::foreign_symbol;
+use taipan_platform::{open, shared_object};
 
-use crate::foreign;
 use crate::place::{Placement, external_address, own_code, relocate};
 use crate::run::run_table;
 
@@ -121,8 +121,8 @@ impl Region {
         let library = match image.foreign.is_empty() {
             true => None,
             false => Some(LateLibrary {
-                file: foreign::shared_object(&image.foreign)
-                    .map_err(|e| CodegenError::new("C library", e.to_string()))?,
+                file: shared_object(&c_libraries(&image.foreign))
+                    .map_err(CodegenError::c_library)?,
                 names: image.externals.clone(),
                 places: open,
             }),
@@ -200,7 +200,7 @@ impl LateLibrary {
     /// # Safety
     /// This process has entered the region that holds the program.
     pub unsafe fn load(&self) -> Result<(), CodegenError> {
-        foreign::open(&self.file)?;
+        open(&self.file).map_err(CodegenError::c_library)?;
         for (at, name, addend) in &self.places {
             let address = external_address(&self.names[*name])?;
             relocate(*at, RelocKind::Abs64, address, *addend);

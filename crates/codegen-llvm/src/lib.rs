@@ -7,13 +7,12 @@
 //! Glue ─────────────────────┘                     runtime.o ───┴──► executable
 //! ```
 //!
-//! Pointers are written as `ptr`, as LLVM has it from version 15 on ([`Tools`]).
+//! Pointers are written as `ptr`, as LLVM has it from version 15 on.
 //!
 //! **Architecture invariants.** Emission of a function is a pure function of its graph and
 //! of what it asks the [`taipan_lltype::Program`]; it happens on any thread. A module's text
 //! is a pure function of what is in it: what it refers to elsewhere it declares itself.
-//! Graphs come after the exception and GC transforms. No salsa; only [`Tools`] starts
-//! processes.
+//! Graphs come after the exception and GC transforms. No salsa and no processes.
 
 mod data;
 mod debug;
@@ -25,7 +24,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
-mod tools;
 mod types;
 
 pub use data::rooted;
@@ -35,4 +33,3 @@ pub use module::{Module, Source};
 pub use names::symbol_name;
 pub use table::PlacesRow;
 pub use text::{FunctionText, TextVariable};
-pub use tools::{Object, Tools, ToolsError};

@@ -42,7 +42,7 @@ fn module(source: Source) -> String {
 
 /// What LLVM says of a text, where there is one.
 fn verify(text: &str) {
-    let Ok(tools) = crate::Tools::find() else {
+    let Ok(tools) = taipan_platform::Llvm::find() else {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");

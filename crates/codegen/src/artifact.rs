@@ -160,6 +160,12 @@ impl CodegenError {
             message: message.into(),
         }
     }
+
+    /// An error about the C libraries that a program brings.
+    #[allow(clippy::needless_pass_by_value, reason = "for map_err()")]
+    pub fn c_library(e: std::io::Error) -> CodegenError {
+        CodegenError::new("C library", e.to_string())
+    }
 }
 
 impl fmt::Display for CodegenError {

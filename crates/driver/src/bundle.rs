@@ -17,11 +17,12 @@ use std::os::unix::ffi::OsStringExt;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use taipan_base::Diagnostic;
-use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
-use taipan_codegen_cranelift::{LoadedImage, load_library, run_program, shared_library};
+use taipan_codegen::{CodegenError, Image, Place, SymbolRef, c_libraries};
+use taipan_codegen_cranelift::{LoadedImage, run_program};
 use taipan_jit_native::JitTables;
 use taipan_language::Machine;
 use taipan_lltype::{from_bytes, to_bytes};
+use taipan_platform::{load_library, shared_library};
 use taipan_runtime::exc::set_standalone;
 
 use crate::Splits;
@@ -120,11 +121,12 @@ pub fn bundle(
         return Ok(None);
     }
     timings.phase("link", || {
-        let library = match &std::mem::take(&mut program.image.foreign)[..] {
-            [] => None,
-            functions => Some(
-                shared_library(functions)
-                    .map_err(|e| codegen_failure(&CodegenError::new("C library", e.to_string())))?,
+        let libraries = c_libraries(&std::mem::take(&mut program.image.foreign));
+        let library = match libraries.is_empty() {
+            true => None,
+            false => Some(
+                shared_library(&libraries)
+                    .map_err(|e| codegen_failure(&CodegenError::c_library(e)))?,
             ),
         };
         let bundle = Bundle {
@@ -193,7 +195,7 @@ pub fn run_payload(
     if let Some(library) = &bundle.library
         && let Err(e) = load_library(library)
     {
-        return Some(Err(e.to_string()));
+        return Some(Err(CodegenError::c_library(e).to_string()));
     }
     let program = JitProgramImage {
         image: bundle.image.with_places(bundle.places),

@@ -1,23 +1,23 @@
 //! Executables by way of C: the operation behind `build --backend c`.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
-use taipan_base::{WASM_TARGET, c_compiler};
+use taipan_codegen::c_libraries;
 use taipan_codegen_c::{CProgram, Extent, File};
-use taipan_codegen_cranelift::{
-    LIBRARIES, LoadedImage, call_roots, gdb_object, run_compiler, wasi_source, write_sources,
-};
+use taipan_codegen_cranelift::{LoadedImage, call_roots, gdb_object};
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
+use taipan_platform::c::{CFlags, FLAGS, compile_file, run_compiler};
+use taipan_platform::{LIBRARIES, c_compiler, file_identity};
+use taipan_runtime_object::wasi_source;
 
 use crate::KeyHasher;
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
-use crate::link::{file_identity, link_with_cache, runtime};
+use crate::link::{link_with_cache, runtime};
 use crate::parallel::par_map;
 use crate::profile::{Counting, Profile, ProfileOptions, obtain};
 use crate::program::load;
@@ -44,78 +44,19 @@ pub struct COptions {
     pub profile: Option<ProfileOptions>,
 }
 
-/// What every C compiler is told: integers wrap, nothing is assumed of null pointers nor of what
-/// pointers of different types point to (which makes no program faster, see docs/benchmarks.md), and floats are
-/// those of IEEE 754. Warnings about generated text help nobody.
-const FLAGS: &[&str] = &[
-    "-std=gnu11",
-    "-fwrapv",
-    "-fno-strict-aliasing",
-    "-fno-delete-null-pointer-checks",
-    "-ffp-contract=off",
-    "-fvisibility=hidden",
-    "-fno-pie",
-    "-fno-math-errno",
-    "-w",
-];
-
-/// What C compilers are told of checked code: who called is found by frame pointers, and functions
-/// show as themselves, not as a part of their callers.
-const CHECKED: [&str; 7] = [
-    "-fno-omit-frame-pointer",
-    "-fno-shrink-wrap",
-    "-fno-optimize-sibling-calls",
-    "-fno-inline-functions",
-    "-fno-inline-small-functions",
-    "-fno-inline-functions-called-once",
-    "-fno-partial-inlining",
-];
-
-/// What clang is told besides for WebAssembly. All engines have had these instructions for years.
-const WASM_FLAGS: &[&str] = &[WASM_TARGET, "-msign-ext", "-mnontrapping-fptoint"];
-
-/// What is told to the linker of WebAssembly. The stack comes first: what goes beyond it traps. Functions
-/// whose types do not match would trap when they are called. An address is never that of the end of memory.
-const WASM_LINK: &[&str] = &[
-    "-Wl,-z,stack-size=2097152",
-    "-Wl,--stack-first",
-    "-Wl,--fatal-warnings",
-    "-Wl,--max-memory=4294901760",
-];
-
 /// Kind of the cache entries.
 const OBJECT: &str = "c_object";
 
 impl COptions {
-    /// The options of the C compiler that compiles and that links.
-    fn flags(&self, machine: Machine, checked: bool) -> Vec<String> {
-        if machine.is_wasm() {
-            return self.wasm_flags(checked);
+    /// What the C compiler is told for a program.
+    fn flags(&self, load_options: &LoadOptions) -> CFlags {
+        CFlags {
+            machine: load_options.machine,
+            optimize: self.optimize,
+            lto: self.lto,
+            debug: self.debug,
+            checked: load_options.checked,
         }
-        let mut flags = vec![format!("-O{}", self.optimize)];
-        if self.lto {
-            flags.push("-flto=auto".to_owned());
-        }
-        if self.debug {
-            flags.push("-g".to_owned());
-        }
-        if checked {
-            flags.extend(CHECKED.map(str::to_owned));
-        }
-        flags
-    }
-
-    /// Without optimisation functions have so many variables that the host's stack is too small.
-    fn wasm_flags(&self, checked: bool) -> Vec<String> {
-        let mut flags = vec![format!("-O{}", self.optimize.max(1))];
-        if self.lto {
-            flags.push("-flto".to_owned());
-        }
-        if self.debug || checked || self.optimize == 0 {
-            flags.push("-g".to_owned());
-        }
-        flags.extend(WASM_FLAGS.iter().map(|f| (*f).to_owned()));
-        flags
     }
 }
 
@@ -146,12 +87,14 @@ pub(crate) fn load_c(
     let program = timings.phase("codegen", || {
         c_program(db, roots, Extent::Library(&exports)).map_err(|e| codegen_failure(&e))
     })?;
-    let mut flags = COptions {
+    let mut flags = CFlags {
+        machine: Machine::HOST,
         optimize: 1,
+        lto: false,
         debug: checked,
-        ..COptions::default()
+        checked,
     }
-    .flags(Machine::HOST, checked);
+    .compile();
     flags.extend(LIBRARY.map(str::to_owned));
     let failed = |e: io::Error| Failure::Usage(format!("{}: {e}", root.name()));
     timings
@@ -164,10 +107,7 @@ pub(crate) fn load_c(
                 fs::write(&file, object)?;
                 files.push(file);
             }
-            let (sources, link) = match &program.foreign[..] {
-                [] => (vec![], vec![]),
-                functions => write_sources(functions, dir.path())?,
-            };
+            let (sources, link) = c_libraries(&program.foreign).write(dir.path())?;
             let library = dir.path().join("library.so");
             run_compiler(&compiler_of_c()?, |c| {
                 c.args(["-shared", "-fPIC", "-O1", "-Wl,-Bsymbolic", "-o"])
@@ -203,17 +143,11 @@ pub fn compile_c(
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     let machine = load_options.machine;
-    let flags = options.flags(machine, load_options.checked);
+    let flags = options.flags(load_options);
+    let link = flags.link();
+    let flags = flags.compile();
     let failed = |e: io::Error| Failure::Usage(format!("{output}: {e}"));
     let cc = c_compiler(machine).map_err(|e| failed(io::Error::other(e)))?;
-    let mut link: Vec<&str> = Vec::new();
-    if machine.is_wasm() {
-        link.extend(WASM_LINK);
-        if !flags.iter().any(|f| f == "-g") {
-            // The C library's.
-            link.push("-Wl,--strip-debug");
-        }
-    }
     if let Some(folder) = &options.keep_source {
         runtime(&db.cache(), machine)
             .and_then(|runtime| {
@@ -357,7 +291,8 @@ fn compile(
             None => Vec::new(),
             Some((counting, (name, _))) => counting.uses(&dir.path().join(name)),
         };
-        let object = compile_file(cc, dir.path(), file, &[flags, &by].concat())?;
+        let flags = [flags, &by].concat();
+        let object = compile_file(cc, dir.path(), &file.name, &file.text, &flags)?;
         if let Some(key) = key {
             cache.put(OBJECT, key, object.clone());
         }
@@ -373,24 +308,6 @@ fn compile(
 /// The C compiler: what is made of C runs on this machine.
 fn compiler_of_c() -> io::Result<OsString> {
     c_compiler(Machine::HOST).map_err(io::Error::other)
-}
-
-fn compile_file(cc: &OsStr, dir: &Path, file: &File, flags: &[String]) -> io::Result<Vec<u8>> {
-    let source = dir.join(&file.name);
-    let object = source.with_extension("o");
-    fs::write(&source, &file.text)?;
-    run_compiler(cc, |c| {
-        c.arg("-c")
-            .args(FLAGS)
-            .args(flags)
-            .arg("-o")
-            .arg(&object)
-            .arg(&source);
-    })?;
-    let bytes = fs::read(&object)?;
-    // The folder holds what is worked on, not all that there is.
-    fs::remove_file(&object)?;
-    Ok(bytes)
 }
 
 /// Leaves files in a folder, with the runtime and the C libraries that the program brings; says how
@@ -410,10 +327,7 @@ pub(crate) fn leave_files<'a>(
         }
     }
     fs::write(folder.join("runtime.o"), runtime)?;
-    let (compile, link) = match foreign {
-        [] => (vec![], vec![]),
-        functions => write_sources(functions, folder.as_std_path())?,
-    };
+    let (compile, link) = c_libraries(foreign).write(folder.as_std_path())?;
     let words = |all: Vec<OsString>| {
         let all = all.into_iter();
         all.map(|w| w.to_string_lossy().into_owned())

@@ -1,18 +1,17 @@
 //! Executables from object files.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
 use std::{fs, io};
 
 use camino::Utf8Path;
-use taipan_base::{c_compiler, on_path};
-use taipan_codegen_cranelift::{
-    Extension, HOST_RUNTIME, Parts, RuntimeCompiler, link_executable, link_extension,
-};
+use taipan_codegen::c_libraries;
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
+use taipan_platform::{
+    Extension, Parts, c_compiler, file_identity, link_executable, link_extension,
+};
+use taipan_runtime_object::{HOST_RUNTIME, RuntimeCompiler};
 
 use crate::{Cache, KeyHasher};
 
@@ -38,7 +37,7 @@ pub(crate) fn link_with_cache(
         compiler: &c_compiler(machine).map_err(io::Error::other)?,
         objects,
         runtime: &runtime(cache, machine)?,
-        foreign,
+        libraries: &c_libraries(foreign),
         options,
     };
     let key = KeyHasher::new(EXECUTABLE);
@@ -59,7 +58,7 @@ pub(crate) fn link_extension_with_cache(
         compiler: &c_compiler(Machine::HOST).map_err(io::Error::other)?,
         objects: &[object],
         runtime: HOST_RUNTIME,
-        foreign,
+        libraries: &c_libraries(foreign),
         options: &[],
     };
     let mut key = KeyHasher::new(EXTENSION);
@@ -79,7 +78,7 @@ fn linked(
     let folder = folder_of(output)?;
     // Without knowing the compiler, and all files that it reads, nothing can be kept.
     let compiler =
-        file_identity(parts.compiler).filter(|_| cache.is_on() && parts.foreign.is_empty());
+        file_identity(parts.compiler).filter(|_| cache.is_on() && parts.libraries.is_empty());
     let Some(compiler) = compiler else {
         return link();
     };
@@ -141,22 +140,4 @@ pub(crate) fn write(folder: &Utf8Path, output: &Utf8Path, executable: &[u8]) -> 
     io::Write::write_all(&mut file, executable)?;
     file.persist(output)?;
     Ok(())
-}
-
-/// Which C compiler it is, as far as its file tells.
-pub(crate) fn file_identity(compiler: &OsStr) -> Option<String> {
-    let name = PathBuf::from(compiler);
-    let path = match name.components().count() {
-        1 => on_path(&name)?,
-        _ => name,
-    };
-    let path = path.canonicalize().ok()?;
-    let m = path.metadata().ok()?;
-    Some(format!(
-        "{} {} {}.{}",
-        path.display(),
-        m.size(),
-        m.mtime(),
-        m.mtime_nsec()
-    ))
 }

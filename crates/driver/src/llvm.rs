@@ -6,10 +6,11 @@
 use std::{fs, io};
 
 use camino::Utf8Path;
-use taipan_codegen_cranelift::{HOST_RUNTIME, LIBRARIES, gdb_object};
-use taipan_codegen_llvm::{Tools, ToolsError};
+use taipan_codegen_cranelift::gdb_object;
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
+use taipan_platform::{LIBRARIES, Llvm};
+use taipan_runtime_object::HOST_RUNTIME;
 
 use crate::KeyHasher;
 use crate::c::{COptions, leave_files};
@@ -42,7 +43,7 @@ pub fn build_llvm(
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     // What cannot be compiled need not be translated.
-    Tools::find().map_err(failure)?;
+    Llvm::find().map_err(failure)?;
     let program = llvm_texts(db, load_options, target, timings)?;
     compile_llvm(db, &program, output, options, timings)
 }
@@ -69,7 +70,7 @@ pub fn compile_llvm(
     options: &COptions,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let tools = Tools::find().map_err(failure)?;
+    let tools = Llvm::find().map_err(failure)?;
     let LlvmTexts {
         modules: texts,
         foreign,
@@ -134,7 +135,7 @@ pub fn compile_llvm(
 
 /// How modules become object files.
 struct Code<'a> {
-    tools: &'a Tools,
+    tools: &'a Llvm,
     level: u8,
     /// What clang is told besides.
     more: &'a [String],
@@ -163,7 +164,7 @@ pub fn run_llvm(
 /// Leaves the modules in a folder, with the runtime and a Makefile that puts them together in their
 /// order, by which the table of places is sorted.
 fn leave(
-    tools: &Tools,
+    tools: &Llvm,
     level: u8,
     texts: &[ModuleText],
     foreign: &[FuncSym],
@@ -249,15 +250,13 @@ pub fn llvm_texts(
 /// The object files of modules, on all threads: from the cache, or by LLVM.
 fn objects(db: &Database, code: &Code<'_>, texts: &[ModuleText]) -> Result<Vec<Vec<u8>>, Failure> {
     let Code { tools, level, .. } = *code;
-    let folder = tempfile::tempdir().map_err(|e| failure(e.into()))?;
+    let folder = tempfile::tempdir().map_err(failure)?;
     let mut more = code.more.to_vec();
     let counts = code
         .by
         .and_then(|(counting, profile)| Some((counting, profile, profile.of("")?)));
     if let Some((counting, profile, (name, _))) = &counts {
-        profile
-            .put_into(folder.path())
-            .map_err(|e| failure(e.into()))?;
+        profile.put_into(folder.path()).map_err(failure)?;
         more.extend(counting.uses(&folder.path().join(name)));
     }
     let cache = db.cache();
@@ -281,10 +280,10 @@ fn objects(db: &Database, code: &Code<'_>, texts: &[ModuleText]) -> Result<Vec<V
         Ok(object)
     });
     made.into_iter()
-        .collect::<Result<Vec<_>, ToolsError>>()
+        .collect::<io::Result<Vec<_>>>()
         .map_err(failure)
 }
 
-fn failure(e: ToolsError) -> Failure {
+fn failure(e: io::Error) -> Failure {
     Failure::Usage(e.to_string())
 }

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use taipan_platform::{on_path, said};
 
 use crate::Key;
 use crate::fault::Failure;
@@ -88,7 +89,7 @@ impl Counting {
             .chars())
         .take_while(char::is_ascii_digit)
         .collect();
-        let beside = on_path(clang.as_os_str()).and_then(|p| p.canonicalize().ok());
+        let beside = on_path(clang).and_then(|p| p.canonicalize().ok());
         let beside = beside.and_then(|p| Some(p.parent()?.join("llvm-profdata")));
         let numbered = format!("llvm-profdata-{version}");
         let names = [OsStr::new(&numbered), OsStr::new("llvm-profdata")];
@@ -277,24 +278,8 @@ fn made_of(compiler: &str, sources: &[(&str, &str)]) -> String {
 }
 
 /// What a program prints.
-fn said(command: &mut Command) -> Option<String> {
-    let output = command.stdin(Stdio::null()).output().ok()?;
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 fn version_of(profdata: &Path) -> Option<String> {
     let says = said(Command::new(profdata).args(["merge", "--version"]))?;
     let (_, rest) = says.split_once("version ")?;
     Some(rest.chars().take_while(char::is_ascii_digit).collect())
-}
-
-/// The program of that name, as its path.
-fn on_path(name: &OsStr) -> Option<PathBuf> {
-    let name = PathBuf::from(name);
-    if name.components().count() > 1 {
-        return name.is_file().then_some(name);
-    }
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(&name))
-        .find(|p| p.is_file())
 }

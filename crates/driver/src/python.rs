@@ -11,9 +11,10 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic, ErrorCode};
-use taipan_codegen_cranelift::shared_library;
+use taipan_codegen::c_libraries;
 use taipan_codegen_python::{Argument, Comments, Entry, Module, Unsupported};
 use taipan_lltype::{CodePlace, FuncSym};
+use taipan_platform::shared_library;
 
 use crate::db::{Database, LoadOptions};
 use crate::engine::CallOutcome;
@@ -225,7 +226,7 @@ fn module_text(db: &Database, roots: Roots, entry: &Entry, title: &str) -> Resul
         }
         add(db, roots, &mut module, missing)?;
     }
-    let foreign = module.foreign();
+    let foreign = c_libraries(&module.foreign());
     let library = match foreign.is_empty() {
         true => None,
         false => Some(shared_library(&foreign).map_err(|e| no_python(e.to_string()))?),

@@ -5,11 +5,11 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
-use taipan_base::runner;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
 use taipan_language::Machine;
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, LLGraph};
+use taipan_platform::runner;
 
 use crate::build::{build, program_image};
 use crate::bundle::has_compiler;

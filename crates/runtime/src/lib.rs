@@ -3,7 +3,7 @@
 //!
 //! The crate is used in two ways: compiled by cargo as an ordinary library, for
 //! programs that run in the compiler's own process and for the llinterpreter (which
-//! calls [`externals::call`]), and by the build script of `taipan-codegen-cranelift`
+//! calls [`externals::call`]), and by the build script of `taipan-runtime-object`
 //! as one object file that the C linker puts into built programs.
 //!
 //! **Architecture invariants.** It knows nothing of the compiler: what it needs of a

@@ -16,9 +16,9 @@ use std::process::{Command, ExitCode, Output};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use support::generated;
 use support::programs::{PROGRAMS, outcome, programs};
-use taipan_codegen_llvm::Tools;
 use taipan_driver::missing_library;
 use taipan_language::Collector;
+use taipan_platform::Llvm;
 
 const STRESS: (&str, &str) = ("TAIPAN_GC_STRESS", "1");
 
@@ -242,7 +242,7 @@ fn refusals() -> Result<(), Failed> {
 type Test = fn(Collector) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
-    let llvm = Tools::find().err().map(|e| e.to_string());
+    let llvm = Llvm::find().err().map(|e| e.to_string());
     let tests: [(&str, Test); 7] = [
         ("fixtures", fixtures),
         ("random_programs", random_programs),

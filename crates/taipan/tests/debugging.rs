@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use taipan_codegen_llvm::Tools;
+use taipan_platform::Llvm;
 
 /// Numbers of lines count here.
 const PROGRAM: &str = "\
@@ -426,7 +426,7 @@ const CASES: &[(&str, &str, Case, &[&str])] = &[
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
-    let clang = Tools::find().err().map(|e| e.to_string());
+    let clang = Llvm::find().err().map(|e| e.to_string());
     let gdb = Command::new("gdb").arg("--version").output();
     let gdb = gdb.err().map(|e| format!("gdb: {e}"));
     let trials = CASES.iter().map(|(name, needs, case, options)| {

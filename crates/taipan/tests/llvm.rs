@@ -20,7 +20,7 @@ use std::process::{Command, ExitCode, Output};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use support::generated::{self, Generated};
 use support::programs;
-use taipan_codegen_llvm::Tools;
+use taipan_platform::Llvm;
 
 fn taipan(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
@@ -462,7 +462,7 @@ type Test = fn() -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
-    let tools = Tools::find().map(drop).map_err(|e| e.to_string());
+    let tools = Llvm::find().map(drop).map_err(|e| e.to_string());
     let needing: [(&str, Test); 9] = [
         ("fixtures", fixtures),
         ("projects", || all_of(generated::projects())),
@@ -482,7 +482,7 @@ fn main() -> ExitCode {
             Err(why) => Ok(Completion::ignored_with(why)),
         }));
     }
-    let counts = Tools::find().and_then(|t| t.profile_library().map(drop));
+    let counts = Llvm::find().and_then(|t| t.profile_library().map(drop));
     let counts = counts.map_err(|e| e.to_string());
     trials.push(Trial::ignorable_test("profiles", move || match counts {
         Ok(()) => profiles().map(|()| Completion::Completed),

@@ -133,7 +133,7 @@ fn node(
     let mut child = Command::new("node")
         .args(["--no-warnings", "--no-turbo-fast-api-calls"])
         .arg("-e")
-        .arg(include_str!("../../base/src/wasi.js"))
+        .arg(include_str!("../../platform/src/wasi.js"))
         .arg("--")
         .arg(program)
         .args(args)

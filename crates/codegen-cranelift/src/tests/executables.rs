@@ -5,12 +5,11 @@ use std::process::Command;
 
 use taipan_codegen::{Glue, SymbolRef};
 use taipan_language::Machine;
+use taipan_platform::{Libraries, Parts, link_executable};
+use taipan_runtime_object::HOST_RUNTIME;
 
 use super::{parse, transformed};
-use crate::{
-    HOST_RUNTIME, LoadedImage, OptLevel, Parts, compile_all, link_executable, object_file,
-    run_program,
-};
+use crate::{LoadedImage, OptLevel, compile_all, object_file, run_program};
 
 /// Prints its arguments; the exit code is their number, without any it raises.
 pub(super) const PROGRAM: &str = "
@@ -57,7 +56,7 @@ fn built_programs_run() {
         compiler: "cc".as_ref(),
         objects: &[&object],
         runtime: HOST_RUNTIME,
-        foreign: &image.foreign,
+        libraries: &Libraries::default(),
         options: &[],
     };
     link_executable(&parts, &exe).expect("links");

@@ -51,7 +51,7 @@ pub fn build_extension(
     })?;
     let text = c_text::c_text(name, &module);
     let init = c_text::init_symbol(name);
-    let c_part = taipan_codegen_cranelift::Extension {
+    let c_part = taipan_platform::Extension {
         init: &init,
         text: &text,
     };

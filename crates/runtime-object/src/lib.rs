@@ -3,6 +3,11 @@
 //!
 //! The runtime wants nothing but `core` of the machine that it is compiled for. rustc has that as a
 //! library, or as sources which are compiled before the runtime.
+//!
+//! **Architecture invariants.** It has the runtime's sources as texts and does not use the crate `runtime`: what is
+//! in the object is none of its business. It keeps nothing: who calls does, under [`RuntimeCompiler::key`].
+//! It stands apart from `platform` so that a change of the runtime rebuilds what is made of it, and no
+//! stage of the compiler.
 
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
@@ -11,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use taipan_language::Machine;
+use taipan_platform::{run, said};
 
-include!("runtime_options.rs");
+include!("options.rs");
 
 /// The runtime for the machine that Taipan runs on.
 pub static HOST_RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime.o"));
@@ -128,18 +134,8 @@ impl RuntimeCompiler {
         command.args(["-C", "opt-level=3", "-C", "panic=abort"]);
         command.args(["-C", "relocation-model=pic", "-L"]).arg(dir);
         command.arg("-o").arg(dir.join(format!("lib{name}.rlib")));
-        run(&mut command)
+        run(&mut command).map(drop)
     }
-}
-
-/// Runs a command; an error has its messages.
-fn run(command: &mut Command) -> io::Result<()> {
-    let output = command.output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let messages = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("{command:?} failed:\n{messages}")))
 }
 
 /// A rustc that may do.
@@ -152,11 +148,11 @@ struct Candidate {
 
 impl Candidate {
     fn new(machine: Machine, rustc: OsString) -> Option<Candidate> {
-        let version = output_of(&rustc, &["-vV"])?;
+        let version = said(Command::new(&rustc).arg("-vV"))?;
         if !is_recent(&version) {
             return None;
         }
-        let sysroot = output_of(&rustc, &["--print", "sysroot"])?;
+        let sysroot = said(Command::new(&rustc).args(["--print", "sysroot"]))?;
         let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
         let folder = libraries.join(machine.rust_target()).join("lib");
         let mut files = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -169,12 +165,6 @@ impl Candidate {
             version,
         })
     }
-}
-
-fn output_of(program: &OsString, args: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(args).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then_some(text)
 }
 
 /// Whether rustc is not older than the one that the runtime is written for.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-include!("src/runtime_options.rs");
+include!("src/options.rs");
 
 fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
@@ -16,7 +16,7 @@ fn main() {
     let source = manifest.join("../runtime/src");
     println!("cargo::rerun-if-changed={}", source.display());
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/runtime_options.rs");
+    println!("cargo::rerun-if-changed=src/options.rs");
     let archive = out.join("libtaipan_runtime.a");
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let status = Command::new(rustc)

@@ -1,10 +1,11 @@
 //! LLVM's programs: `clang`, or `opt` and `llc`.
 
-use std::ffi::{OsStr, OsString};
-use std::fmt;
-use std::io::{self, Write as _};
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::command::{on_path, run};
 
 /// The oldest version that is known to read `ptr` right. LLVM 14 has to be told to, and then
 /// drops stores of which a part is stored to again.
@@ -14,7 +15,7 @@ const NEWEST: u32 = 40;
 
 /// What makes object files.
 #[derive(Clone, Debug)]
-pub struct Tools {
+pub struct Llvm {
     kind: Kind,
     version: u32,
     identity: String,
@@ -26,58 +27,19 @@ enum Kind {
     OptAndLlc(PathBuf, PathBuf),
 }
 
-/// An object file.
-pub type Object = Vec<u8>;
-
-/// Why there is no object file.
-#[derive(Debug)]
-pub enum ToolsError {
-    /// There is no such program, or none that will do.
-    Missing(String),
-    /// A program failed.
-    Failed {
-        /// How it was called.
-        command: String,
-        /// What it said.
-        output: String,
-    },
-    /// Files could not be read or written.
-    Io(io::Error),
-}
-
-impl fmt::Display for ToolsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ToolsError::Missing(what) => f.write_str(what),
-            ToolsError::Failed { command, output } => {
-                write!(f, "this command failed: {command}\n{}", output.trim_end())
-            }
-            ToolsError::Io(e) => write!(f, "{e}"),
-        }
-    }
-}
-
-impl std::error::Error for ToolsError {}
-
-impl From<io::Error> for ToolsError {
-    fn from(e: io::Error) -> ToolsError {
-        ToolsError::Io(e)
-    }
-}
-
-impl Tools {
+impl Llvm {
     /// The compiler that `$CLANG` names; else `clang`, the newest `clang-N`, or `opt` and
     /// `llc`, whatever is there first and new enough.
-    pub fn find() -> Result<Tools, ToolsError> {
+    pub fn find() -> io::Result<Llvm> {
         let mut old = None;
-        let mut new_enough = |tools: Tools| match tools.version >= OLDEST {
+        let mut new_enough = |tools: Llvm| match tools.version >= OLDEST {
             true => Some(tools),
             false => {
                 old.get_or_insert(tools);
                 None
             }
         };
-        let clang = |path: PathBuf| Tools::of(Kind::Clang(path.clone()), &[path]);
+        let clang = |path: PathBuf| Llvm::of(Kind::Clang(path.clone()), &[path]);
         let named = std::env::var_os("CLANG");
         let names: Vec<OsString> = match &named {
             Some(name) => vec![name.clone()],
@@ -93,7 +55,7 @@ impl Tools {
         }
         if let (None, Some(opt), Some(llc)) = (&named, on_path("opt"), on_path("llc")) {
             let both = [opt.clone(), llc.clone()];
-            if let Some(found) = new_enough(Tools::of(Kind::OptAndLlc(opt, llc), &both)?) {
+            if let Some(found) = new_enough(Llvm::of(Kind::OptAndLlc(opt, llc), &both)?) {
                 return Ok(found);
             }
         }
@@ -102,7 +64,7 @@ impl Tools {
             "install clang {OLDEST} or newer (on Debian 12: apt-get install clang-19), or name \
              one in CLANG"
         );
-        Err(ToolsError::Missing(match old {
+        Err(io::Error::other(match old {
             Some(old) => format!(
                 "{} is LLVM {}, which is too old for the LLVM back end: {wanted}",
                 old.program().display(),
@@ -119,13 +81,13 @@ impl Tools {
         }
     }
 
-    fn of(kind: Kind, programs: &[PathBuf]) -> Result<Tools, ToolsError> {
+    fn of(kind: Kind, programs: &[PathBuf]) -> io::Result<Llvm> {
         let mut identity = String::new();
         let mut version = u32::MAX;
         for program in programs {
             let mut command = Command::new(program);
             command.arg("--version");
-            let said = run(&mut command, None)?;
+            let said = run(&mut command)?;
             let said = String::from_utf8_lossy(&said).into_owned();
             version = version.min(version_in(&said).unwrap_or(0));
             let metadata = program.metadata()?;
@@ -134,7 +96,7 @@ impl Tools {
             let (path, size) = (program.display(), metadata.len());
             identity.push_str(&format!("{path} {size} {time:?}\n{said}"));
         }
-        Ok(Tools {
+        Ok(Llvm {
             kind,
             version,
             identity,
@@ -155,25 +117,22 @@ impl Tools {
     }
 
     /// The library that clang has beside it which keeps the counts of programs that count.
-    pub fn profile_library(&self) -> Result<PathBuf, ToolsError> {
+    pub fn profile_library(&self) -> io::Result<PathBuf> {
         let clang = self.clang().ok_or_else(|| {
-            ToolsError::Missing("profiles need clang: opt and llc make none".to_owned())
+            io::Error::other("profiles need clang: opt and llc make none".to_owned())
         })?;
         let names = [
             format!("libclang_rt.profile-{}.a", std::env::consts::ARCH),
             "libclang_rt.profile.a".to_owned(),
         ];
         for name in names {
-            let said = run(
-                Command::new(clang).arg(format!("-print-file-name={name}")),
-                None,
-            )?;
+            let said = run(Command::new(clang).arg(format!("-print-file-name={name}")))?;
             let path = PathBuf::from(String::from_utf8_lossy(&said).trim());
             if path.is_file() {
                 return Ok(path);
             }
         }
-        Err(ToolsError::Missing(format!(
+        Err(io::Error::other(format!(
             "executables that count need the profile library of {}, which is not there: on Debian and Ubuntu, \
              apt-get install libclang-rt-{}-dev",
             clang.display(),
@@ -234,50 +193,15 @@ impl Tools {
         more: &[String],
         folder: &Path,
         name: &str,
-    ) -> Result<Object, ToolsError> {
+    ) -> io::Result<Vec<u8>> {
         let from = folder.join(format!("{name}.ll"));
         let to = folder.join(format!("{name}.o"));
         std::fs::write(&from, text)?;
         for words in self.commands(&from, &to, level, more) {
-            let mut command = Command::new(&words[0]);
-            command.args(&words[1..]);
-            run(&mut command, Some(&words))?;
+            run(Command::new(&words[0]).args(&words[1..]))?;
         }
-        Ok(std::fs::read(&to)?)
+        std::fs::read(&to)
     }
-}
-
-/// Runs a program; an error has its messages. What it printed is returned.
-fn run(command: &mut Command, words: Option<&[OsString]>) -> Result<Vec<u8>, ToolsError> {
-    let output = command.stdin(Stdio::null()).output()?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let program = [command.get_program().to_owned()];
-    let words = words.unwrap_or(&program);
-    let words: Vec<String> = words.iter().map(|w| w.to_string_lossy().into()).collect();
-    let mut said = output.stderr;
-    said.write_all(&output.stdout)?;
-    let mut text = String::from_utf8_lossy(&said).into_owned();
-    if text.trim().is_empty() {
-        text = output.status.to_string();
-    }
-    Err(ToolsError::Failed {
-        command: words.join(" "),
-        output: text,
-    })
-}
-
-/// The program of that name, as its path.
-fn on_path(name: impl AsRef<OsStr>) -> Option<PathBuf> {
-    let name = PathBuf::from(name.as_ref());
-    let found = match name.components().count() {
-        1 => std::env::split_paths(&std::env::var_os("PATH")?)
-            .map(|folder| folder.join(&name))
-            .find(|p| p.is_file())?,
-        _ => name,
-    };
-    found.is_file().then_some(found)
 }
 
 /// The first number after `version`.

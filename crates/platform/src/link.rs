@@ -5,9 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
-use taipan_lltype::FuncSym;
-
-use crate::foreign::{run_compiler, write_sources};
+use crate::Libraries;
+use crate::c::run_compiler;
 
 /// What executables are made of.
 pub struct Parts<'a> {
@@ -17,8 +16,8 @@ pub struct Parts<'a> {
     pub objects: &'a [&'a [u8]],
     /// The runtime's, for the same machine.
     pub runtime: &'a [u8],
-    /// The functions of C libraries that the program calls.
-    pub foreign: &'a [FuncSym],
+    /// The C libraries that the program brings.
+    pub libraries: &'a Libraries,
     /// Further options of the C compiler.
     pub options: &'a [&'a str],
 }
@@ -79,10 +78,7 @@ fn link(
         std::fs::write(&file, object)?;
         files.push(file);
     }
-    let (compile, link) = match parts.foreign {
-        [] => (vec![], vec![]),
-        functions => write_sources(functions, dir.path())?,
-    };
+    let (compile, link) = parts.libraries.write(dir.path())?;
     let more = more(dir.path())?;
     run_compiler(parts.compiler, |c| {
         c.args(["-O2", "-o"])
