@@ -17,17 +17,10 @@ use gimli::{
     DW_ATE_unsigned_char, Encoding, Format, LineEncoding, LittleEndian, Register,
 };
 use object::write::{Object, SymbolId};
-use object::{
-    Architecture, FileFlags, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags,
-    SectionKind, elf,
-};
+use object::{Architecture, RelocationEncoding, RelocationFlags, RelocationKind, SectionKind};
 use taipan_codegen::{
-    CodegenError, DebugFunction, DebugType, FrameStep, GDB_PRINTERS, ImageDebug, ScalarKind,
-    VariablePlace,
+    DebugFunction, DebugType, FrameStep, ImageDebug, ScalarKind, VariablePlace, gdb_script,
 };
-use taipan_language::Machine;
-
-use crate::elf::empty_object;
 
 /// A section of an object file.
 struct DebugSection {
@@ -442,40 +435,4 @@ pub(crate) fn add(
     );
     o.set_section_data(scripts, gdb_script(), 1);
     Ok(())
-}
-
-/// What gdb runs when it loads a program, if it trusts its folder.
-fn gdb_script() -> Vec<u8> {
-    // A script in Python as text: its name is its first line.
-    const TEXT: u8 = 4;
-    let mut bytes = vec![TEXT];
-    bytes.extend_from_slice(b"taipan\n");
-    bytes.extend_from_slice(GDB_PRINTERS.as_bytes());
-    bytes.push(0);
-    bytes
-}
-
-/// An object file with [`gdb_script`] alone, for programs whose code other compilers make.
-pub fn gdb_object(machine: Machine) -> Result<Vec<u8>, CodegenError> {
-    let mut o = empty_object(machine)?;
-    let name = b".debug_gdb_scripts".to_vec();
-    let scripts = o.add_section(Vec::new(), name, SectionKind::DebugString);
-    o.set_section_data(scripts, gdb_script(), 1);
-    // Linkers leave out what is in a file of which nothing is used.
-    let flags = elf::SHF_MERGE | elf::SHF_STRINGS | elf::SHF_GNU_RETAIN;
-    o.section_mut(scripts).flags = SectionFlags::Elf {
-        sh_flags: u64::from(flags),
-    };
-    let e_flags = match o.flags {
-        FileFlags::Elf { e_flags, .. } => e_flags,
-        _ => 0,
-    };
-    o.flags = FileFlags::Elf {
-        os_abi: elf::ELFOSABI_GNU,
-        abi_version: 0,
-        e_flags,
-    };
-    o.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
-    o.write()
-        .map_err(|e| CodegenError::new("object file", e.to_string()))
 }

@@ -4,12 +4,9 @@ use object::write::{
     Object, Relocation, SectionId as ObjectSection, StandardSection, Symbol, SymbolId,
     SymbolSection,
 };
-use object::{
-    Architecture, BinaryFormat, Endianness, FileFlags, RelocationFlags, SectionKind, SymbolFlags,
-    SymbolKind, SymbolScope, elf,
-};
+use object::{RelocationFlags, SectionKind, SymbolFlags, SymbolKind, SymbolScope, elf};
 use taipan_codegen::{
-    CodegenError, Image, LIBRARY_SYMBOL, MAIN_SYMBOL, RelocKind, SectionId, Target,
+    CodegenError, Image, LIBRARY_SYMBOL, MAIN_SYMBOL, RelocKind, SectionId, Target, empty_object,
 };
 use taipan_language::Machine;
 
@@ -28,29 +25,6 @@ pub fn shared_object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
     let mut image = image.clone();
     let by_table = position_independent(&mut image)?;
     write(&image, Machine::X86_64, &by_table)
-}
-
-/// An object file for a machine, with nothing in it.
-pub(crate) fn empty_object(machine: Machine) -> Result<Object<'static>, CodegenError> {
-    let architecture = match machine {
-        Machine::X86_64 => Architecture::X86_64,
-        Machine::Aarch64 => Architecture::Aarch64,
-        Machine::Riscv64 => Architecture::Riscv64,
-        Machine::Wasm32 => {
-            let message = "WebAssembly is made by way of C, not as an object file of ELF";
-            return Err(CodegenError::new("object file", message));
-        }
-    };
-    let mut o = Object::new(BinaryFormat::Elf, architecture, Endianness::Little);
-    if machine == Machine::Riscv64 {
-        // Floats are passed in registers of 64 bits.
-        o.flags = FileFlags::Elf {
-            os_abi: elf::ELFOSABI_NONE,
-            abi_version: 0,
-            e_flags: elf::EF_RISCV_FLOAT_ABI_DOUBLE,
-        };
-    }
-    Ok(o)
 }
 
 /// Relocations of code at these places, in ascending order, are by the table of addresses that the

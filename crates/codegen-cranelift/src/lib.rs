@@ -30,7 +30,6 @@ pub use call::{
     in_register,
 };
 pub use compiler::{Addresses, FunctionCompiler, compile_all, compile_all_for};
-pub use dwarf::gdb_object;
 pub use elf::{object_file, shared_object_file};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;

@@ -16,7 +16,7 @@ use crate::text::{END, FunctionText, Metadata, START};
 use crate::{data, glue};
 
 /// A function with what is known of where it comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
     /// The text.
     pub text: Arc<FunctionText>,

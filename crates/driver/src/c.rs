@@ -7,19 +7,21 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::Roots;
 use taipan_codegen::c_libraries;
 use taipan_codegen_c::{CProgram, Extent, File};
-use taipan_codegen_cranelift::{LoadedImage, call_roots, gdb_object};
+use taipan_codegen_cranelift::{LoadedImage, call_roots};
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 use taipan_platform::c::{CFlags, FLAGS, compile_file, run_compiler};
-use taipan_platform::{LIBRARIES, c_compiler, file_identity};
+use taipan_platform::{c_compiler, file_identity};
 use taipan_runtime_object::wasi_source;
 
 use crate::KeyHasher;
 use crate::db::{Database, LoadOptions};
+use crate::executable::{Compilers, Executable, Profiled};
 use crate::fault::{Failure, guarded};
-use crate::link::{link_with_cache, runtime};
+use crate::kept_source::KeptSource;
+use crate::link::runtime;
 use crate::parallel::par_map;
-use crate::profile::{Counting, Profile, ProfileOptions, obtain};
+use crate::profile::{Counting, ProfileOptions};
 use crate::program::load;
 use crate::result_cache::{Question, remember};
 use crate::stages::c::{c_executable, c_program};
@@ -101,7 +103,7 @@ pub(crate) fn load_c(
         .phase("cc", || {
             let dir = tempfile::Builder::new().prefix("taipan-c-").tempdir()?;
             let mut files = Vec::new();
-            let objects = compile(db, &program, &compiler_of_c()?, &flags, None)?;
+            let objects = compile(db, &program, &compiler_of_c()?, &flags, Profiled::No)?;
             for (i, object) in objects.iter().enumerate() {
                 let file = dir.path().join(format!("{i}.o"));
                 fs::write(&file, object)?;
@@ -148,71 +150,73 @@ pub fn compile_c(
     let flags = flags.compile();
     let failed = |e: io::Error| Failure::Usage(format!("{output}: {e}"));
     let cc = c_compiler(machine).map_err(|e| failed(io::Error::other(e)))?;
+    let executable = Executable {
+        db,
+        machine,
+        debug: options.debug,
+        foreign: &program.foreign,
+        output,
+    };
+    let compilers = CCompilers {
+        db,
+        program,
+        cc: &cc,
+        flags: &flags,
+        link: &link,
+        output,
+    };
     if let Some(folder) = &options.keep_source {
         runtime(&db.cache(), machine)
-            .and_then(|runtime| {
-                let tools = Tools {
-                    compiler: &cc,
-                    flags: &flags,
-                    link: &link,
-                    runtime: &runtime,
-                };
-                leave(program, &tools, folder, output)
-            })
+            .and_then(|runtime| leave(program, &compilers, &runtime, folder))
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
     }
-    // The script is for debuggers of this machine's executables.
-    let script = match options.debug && !machine.is_wasm() {
-        true => Some(gdb_object(machine).map_err(|e| codegen_failure(&e))?),
-        false => None,
-    };
-    let make = |flags: &[String],
-                by: Option<(&Counting, &Profile)>,
-                output: &Utf8Path,
-                timings: &mut Timings| {
-        let objects = timings
-            .phase("cc", || compile(db, program, &cc, flags, by))
-            .map_err(failed)?;
-        let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
-        let flags: Vec<&str> = flags
-            .iter()
-            .map(String::as_str)
-            .chain(link.iter().copied())
-            .collect();
+    executable.make(&compilers, options.profile.as_ref(), timings)
+}
+
+/// A C compiler with the files of a program.
+struct CCompilers<'a> {
+    db: &'a Database,
+    program: &'a CProgram,
+    cc: &'a OsStr,
+    /// What it is told where it compiles and where it links, and where it links alone.
+    flags: &'a [String],
+    link: &'a [&'a str],
+    output: &'a Utf8Path,
+}
+
+impl Compilers for CCompilers<'_> {
+    fn objects(
+        &self,
+        profiled: Profiled<'_>,
+        timings: &mut Timings,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let flags = [self.flags, &profiled.counts()].concat();
         timings
-            .phase("link", || {
-                link_with_cache(
-                    &db.cache(),
-                    machine,
-                    &objects,
-                    &program.foreign,
-                    &flags,
-                    output,
-                )
+            .phase("cc", || {
+                compile(self.db, self.program, self.cc, &flags, profiled)
             })
-            .map_err(failed)
-    };
-    let Some(profile) = &options.profile else {
-        return make(&flags, None, output, timings);
-    };
-    let counting = Counting::of_c_compiler(&cc)?;
-    let files = program.headers.iter().chain(&program.sources);
-    let files: Vec<(&str, &str)> = files.map(|f| (f.name.as_str(), f.text.as_str())).collect();
-    // What functions are like that are counted depends on the level.
-    let compiler = format!("{:?} {}", file_identity(&cc), flags.join(" "));
-    let profile = obtain(
-        profile,
-        &counting,
-        &compiler,
-        &files,
-        timings,
-        |program, timings| {
-            let counts = counting.counts().iter().map(|f| (*f).to_owned());
-            let flags: Vec<String> = flags.iter().cloned().chain(counts).collect();
-            make(&flags, None, program, timings)
-        },
-    )?;
-    make(&flags, Some((&counting, &profile)), output, timings)
+            .map_err(|e| Failure::Usage(format!("{}: {e}", self.output)))
+    }
+
+    fn link(&self, profiled: Profiled<'_>) -> Result<Vec<String>, Failure> {
+        let link = self.link.iter().map(|f| (*f).to_owned());
+        let flags = [self.flags, &profiled.counts()].concat();
+        Ok(flags.into_iter().chain(link).collect())
+    }
+
+    fn counting(&self) -> Result<Counting, Failure> {
+        Counting::of_c_compiler(self.cc)
+    }
+
+    fn identity(&self) -> String {
+        // What functions are like that are counted depends on the level.
+        format!("{:?} {}", file_identity(self.cc), self.flags.join(" "))
+    }
+
+    fn texts(&self) -> Vec<(&str, &str)> {
+        let files = self.program.headers.iter().chain(&self.program.sources);
+        files.map(|f| (f.name.as_str(), f.text.as_str())).collect()
+    }
 }
 
 fn files(
@@ -253,7 +257,7 @@ fn compile(
     program: &CProgram,
     cc: &OsStr,
     flags: &[String],
-    by: Option<(&Counting, &Profile)>,
+    profiled: Profiled<'_>,
 ) -> io::Result<Vec<Vec<u8>>> {
     let dir = tempfile::Builder::new().prefix("taipan-cc-").tempdir()?;
     let cache = db.cache();
@@ -261,6 +265,10 @@ fn compile(
     for h in &program.headers {
         fs::write(dir.path().join(&h.name), &h.text)?;
     }
+    let by = match profiled {
+        Profiled::By(counting, profile) => Some((counting, profile)),
+        Profiled::No | Profiled::Counts(_) => None,
+    };
     if let Some((_, profile)) = by {
         profile.put_into(dir.path())?;
     }
@@ -269,8 +277,8 @@ fn compile(
     order.sort_by_key(|i| std::cmp::Reverse(program.sources[*i].text.len()));
     let objects = par_map(db, &order, |_, i| {
         let file = &program.sources[*i];
-        let stem = file.name.strip_suffix(".c").unwrap_or(&file.name);
-        let counts = by.and_then(|(counting, profile)| Some((counting, profile.of(stem)?)));
+        let counts =
+            by.and_then(|(counting, profile)| Some((counting, profile.of(stem(&file.name))?)));
         let key = compiler.as_ref().map(|compiler| {
             let mut key = KeyHasher::new(OBJECT);
             key.text(compiler)
@@ -310,88 +318,35 @@ fn compiler_of_c() -> io::Result<OsString> {
     c_compiler(Machine::HOST).map_err(io::Error::other)
 }
 
-/// Leaves files in a folder, with the runtime and the C libraries that the program brings; says how
-/// these are compiled and linked.
-pub(crate) fn leave_files<'a>(
-    files: impl Iterator<Item = (&'a str, &'a str)>,
-    foreign: &[FuncSym],
-    runtime: &[u8],
-    folder: &Utf8Path,
-) -> io::Result<(String, String)> {
-    fs::create_dir_all(folder)?;
-    for (name, text) in files {
-        let file = folder.join(name);
-        // Make looks at times.
-        if !fs::read_to_string(&file).is_ok_and(|t| t == text) {
-            fs::write(file, text)?;
-        }
-    }
-    fs::write(folder.join("runtime.o"), runtime)?;
-    let (compile, link) = c_libraries(foreign).write(folder.as_std_path())?;
-    let words = |all: Vec<OsString>| {
-        let all = all.into_iter();
-        all.map(|w| w.to_string_lossy().into_owned())
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    Ok((words(compile), words(link)))
-}
-
-/// What makes a program of C files.
-struct Tools<'a> {
-    compiler: &'a OsStr,
-    /// What it is told where it compiles and where it links, and where it links alone.
-    flags: &'a [String],
-    link: &'a [&'a str],
-    /// The runtime's object file.
-    runtime: &'a [u8],
-}
-
-/// Leaves the files in a folder, with the runtime and a Makefile that puts them together.
+/// Leaves the files in a folder, with a Makefile.
 fn leave(
     program: &CProgram,
-    tools: &Tools<'_>,
+    compilers: &CCompilers<'_>,
+    runtime: &[u8],
     folder: &Utf8Path,
-    output: &Utf8Path,
 ) -> io::Result<()> {
     let files = program.headers.iter().chain(&program.sources);
-    let files = files.map(|f| (f.name.as_str(), f.text.as_str()));
-    let (compile, link) = leave_files(files, &program.foreign, tools.runtime, folder)?;
-    let name = output.file_name().unwrap_or("program");
-    let objects: Vec<String> = program
-        .sources
-        .iter()
-        .map(|f| f.name.replace(".c", ".o"))
-        .collect();
-    let makefile = MAKEFILE
-        .replace("@NAME@", name)
-        .replace("@FLAGS@", &FLAGS.join(" "))
-        .replace("@CC@", &tools.compiler.to_string_lossy())
-        .replace("@OPTIMIZE@", &tools.flags.join(" "))
-        .replace("@LINKING@", &tools.link.join(" "))
-        .replace("@OBJECTS@", &objects.join(" \\\n    "))
-        .replace("@FOREIGN@", &compile)
-        .replace("@LINK@", &link)
-        .replace("@LIBRARIES@", &LIBRARIES.join(" "));
-    fs::write(folder.join("Makefile"), makefile)
+    let stems = program.sources.iter().map(|f| stem(&f.name));
+    let source = KeptSource {
+        files: files.map(|f| (f.name.clone(), &*f.text)).collect(),
+        objects: stems.map(|stem| format!("{stem}.o")).collect(),
+        foreign: &program.foreign,
+        runtime,
+        output: compilers.output,
+    };
+    let cc = compilers.cc.to_string_lossy();
+    let link = format!("$(OPTIMIZE) {}", compilers.link.join(" "));
+    let head = format!(
+        "# Others by `make CC=clang`, `make OPTIMIZE=-O3`.\nOPTIMIZE = {}\nCFLAGS = {}\n",
+        compilers.flags.join(" "),
+        FLAGS.join(" ")
+    );
+    source.leave(folder, &cc, &link, &head, RULES)
 }
 
-const MAKEFILE: &str =
-    "# Puts together what Taipan translated: `make`, `make CC=clang`, `make OPTIMIZE=-O3`.
-CC = @CC@
-OPTIMIZE = @OPTIMIZE@
-CFLAGS = @FLAGS@
-OBJECTS = \\
-    @OBJECTS@
+const RULES: &str = "%.o: %.c taipan.h\n\t$(CC) $(CFLAGS) $(OPTIMIZE) -c -o $@ $<\n";
 
-@NAME@: $(OBJECTS) runtime.o
-\t$(CC) -no-pie $(OPTIMIZE) @LINKING@ -o $@ $(OBJECTS) runtime.o @FOREIGN@ @LINK@ @LIBRARIES@
-
-%.o: %.c taipan.h
-\t$(CC) $(CFLAGS) $(OPTIMIZE) -c -o $@ $<
-
-clean:
-\trm -f @NAME@ $(OBJECTS)
-
-.PHONY: clean
-";
+/// The name of a C file without its ending.
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".c").unwrap_or(name)
+}

@@ -3,7 +3,6 @@
 use camino::Utf8PathBuf;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Program};
-use taipan_codegen_llvm::Module;
 use taipan_graph::text::{GraphText, TextDialect};
 use taipan_graph::{Graph, ObjId, VarId, print_dot};
 use taipan_interp::{Function, ObjData, Object};
@@ -439,8 +438,9 @@ fn lowlevel(
     let root = typed(db, roots, timings)?;
     if func.is_none() && request.stage == Stage::Llvm {
         // As they are built.
-        let program = modules(db, roots, &root, timings).map_err(|e| codegen_failure(&e))?;
-        return (program.modules.iter()).try_for_each(|m| llvm_text(out, m));
+        let (modules, _) = modules(db, roots, &root, timings).map_err(|e| codegen_failure(&e))?;
+        modules.iter().for_each(|(_, text)| llvm_text(out, text));
+        return Ok(());
     }
     let syms = match func {
         None => {
@@ -463,8 +463,8 @@ fn lowlevel(
     }
     for sym in syms {
         if request.stage == Stage::Llvm {
-            let module = function_module(db, roots, &sym).map_err(|e| codegen_failure(&e))?;
-            llvm_text(out, &module)?;
+            let text = function_module(db, roots, &sym).map_err(|e| codegen_failure(&e))?;
+            llvm_text(out, &text);
             continue;
         }
         let key = LLFunction::new(db, roots, sym.clone());
@@ -493,11 +493,9 @@ fn lowlevel(
     Ok(())
 }
 
-fn llvm_text(out: &mut Output<'_>, module: &Module) -> Result<(), Failure> {
-    out.text
-        .push_str(&module.text().map_err(|e| codegen_failure(&e))?);
+fn llvm_text(out: &mut Output<'_>, module: &str) {
+    out.text.push_str(module);
     out.say("\n");
-    Ok(())
 }
 
 fn lowlevel_graph(out: &mut Output<'_>, graph: &LLGraph, places: Option<&Places>) {

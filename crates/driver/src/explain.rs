@@ -229,11 +229,16 @@ const STAGES: &[&[&str]] = &[
     &["exceptions"],
     &["gc"],
     &["machine_code", "c_code", "llvm_code"],
+    &["code_debug", "llvm_source", "llvm_data", "llvm_type_info"],
+    &["llvm_program"],
+    &["llvm_module"],
 ];
 
 /// Queries that only look something up in a larger result: not worth a line unless
 /// what they found is another.
 const PROJECTIONS: &[&str] = &[
+    "llvm_contents",
+    "llvm_row",
     "code",
     "code_spans",
     "object",

@@ -1,11 +1,14 @@
 //! Keys of queries in words, for logs.
 
+use std::sync::Arc;
+
 use salsa::Id;
 use salsa::plumbing::FromId;
 use taipan_annotator::{HelperKey, Roots, Spec};
 use taipan_base::{Db, File, Program};
 use taipan_code::CodeId;
 use taipan_interp::{Function, Name, Object};
+use taipan_lltype::LLType;
 use taipan_rtyper::{FuncKey, FuncKeyKind};
 
 use crate::function::LLFunction;
@@ -20,6 +23,28 @@ pub(crate) struct FileKey {
     /// The file.
     #[returns(copy)]
     pub(crate) file: File,
+}
+
+/// A type of a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub(crate) struct TypeKey {
+    /// The program.
+    #[returns(copy)]
+    pub(crate) roots: Roots,
+    /// The type.
+    #[returns(copy)]
+    pub(crate) ty: LLType,
+}
+
+/// A module of what LLVM is given for a program.
+#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
+pub(crate) struct ModuleKey {
+    /// What the program starts with.
+    #[returns(copy)]
+    pub(crate) entry: LLFunction,
+    /// The module's name.
+    #[returns(ref)]
+    pub(crate) name: Arc<str>,
 }
 
 /// The key of a query as text; none for queries whose keys have no name.
@@ -82,7 +107,9 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             let id = taipan_rtyper::LayoutKey::from_id(id);
             format!("{:?}", id.id(db))
         }
-        "static_data" => {
+        "llvm_contents" | "llvm_module" => ModuleKey::from_id(id).name(db).to_string(),
+        "llvm_type_info" => TypeKey::from_id(id).ty(db).to_string(),
+        "static_data" | "llvm_data" => {
             let id = taipan_rtyper::StaticKey::from_id(id);
             format!("{:?}", id.sym(db))
         }
@@ -125,5 +152,9 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "machine_code"
             | "python_text"
             | "llvm_code"
+            | "llvm_source"
+            | "llvm_row"
+            | "llvm_program"
+            | "code_debug"
     )
 }

@@ -3,35 +3,33 @@
 //! What LLVM makes of a module is kept under the module's text and the compiler that made it,
 //! so a build compiles the modules that an edit has changed.
 
-use std::{fs, io};
+use std::io;
 
 use camino::Utf8Path;
-use taipan_codegen_cranelift::gdb_object;
+use taipan_codegen::file_stems;
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
-use taipan_platform::{LIBRARIES, Llvm};
+use taipan_platform::Llvm;
 use taipan_runtime_object::HOST_RUNTIME;
 
 use crate::KeyHasher;
-use crate::c::{COptions, leave_files};
+use crate::c::COptions;
 use crate::db::{Database, LoadOptions};
+use crate::executable::{Compilers, Executable, Profiled};
 use crate::fault::{Failure, guarded};
-use crate::link::link_with_cache;
-use crate::parallel::{par_map, par_steps};
-use crate::profile::{Counting, Profile, obtain};
+use crate::kept_source::KeptSource;
+use crate::parallel::par_steps;
+use crate::profile::Counting;
 use crate::program::load;
 use crate::result_cache::{Question, remember};
 use crate::run::{RunRequest, run_built};
-use crate::stages::llvm::{LlvmProgram, modules};
+use crate::stages::llvm::{ModuleText, modules};
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::timing::Timings;
 use crate::typed::typed_program;
 
 /// Kind of the cache entries.
 const OBJECT: &str = "llvm_object";
-
-/// A module as text, under its name.
-type ModuleText = (String, String);
 
 /// Makes an executable.
 pub fn build_llvm(
@@ -75,72 +73,106 @@ pub fn compile_llvm(
         modules: texts,
         foreign,
     } = program;
+    let executable = Executable {
+        db,
+        machine: Machine::HOST,
+        debug: options.debug,
+        foreign,
+        output,
+    };
+    let compilers = LlvmCompilers {
+        db,
+        tools: &tools,
+        level: options.optimize,
+        texts,
+    };
     if let Some(folder) = &options.keep_source {
-        leave(&tools, options.optimize, texts, foreign, folder, output)
+        leave(&compilers, foreign, folder, output)
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
     }
-    let script = match options.debug {
-        true => Some(gdb_object(Machine::HOST).map_err(|e| Failure::Usage(e.to_string()))?),
-        false => None,
-    };
-    let make = |more: &[String], linked: &[&str], output: &Utf8Path, by, timings: &mut Timings| {
-        let code = Code {
-            tools: &tools,
-            level: options.optimize,
-            more,
-            by,
-        };
-        let objects = timings.phase("object", || objects(db, &code, texts))?;
-        let objects: Vec<&[u8]> = objects.iter().chain(&script).map(Vec::as_slice).collect();
-        timings
-            .phase("link", || {
-                link_with_cache(
-                    &db.cache(),
-                    Machine::HOST,
-                    &objects,
-                    foreign,
-                    linked,
-                    output,
-                )
-            })
-            .map_err(|e| Failure::Usage(format!("{output}: {e}")))
-    };
-    let Some(profile) = &options.profile else {
-        return make(&[], &[], output, None, timings);
-    };
-    let library = tools.profile_library().map_err(failure)?;
-    let clang = tools.clang().unwrap_or(&library);
-    let counting = Counting::of_clang(clang, tools.identity())?;
-    let modules: Vec<(&str, &str)> = texts
-        .iter()
-        .map(|(n, t)| (n.as_str(), t.as_str()))
-        .collect();
-    let compiler = format!("{} -O{}", tools.identity(), options.optimize);
-    let profile = obtain(
-        profile,
-        &counting,
-        &compiler,
-        &modules,
-        timings,
-        |program, timings| {
-            let counts: Vec<String> = counting.counts().iter().map(|c| (*c).to_owned()).collect();
-            let library = library.to_string_lossy();
-            // Nothing in the modules names what is to be taken of it.
-            let linked = ["-Wl,-u,__llvm_profile_runtime", &*library];
-            make(&counts, &linked, program, None, timings)
-        },
-    )?;
-    make(&[], &[], output, Some((&counting, &profile)), timings)
+    executable.make(&compilers, options.profile.as_ref(), timings)
 }
 
-/// How modules become object files.
-struct Code<'a> {
+/// LLVM with the modules of a program.
+struct LlvmCompilers<'a> {
+    db: &'a Database,
     tools: &'a Llvm,
     level: u8,
-    /// What clang is told besides.
-    more: &'a [String],
-    /// The profile that they are optimised by.
-    by: Option<(&'a Counting, &'a Profile)>,
+    texts: &'a [ModuleText],
+}
+
+impl Compilers for LlvmCompilers<'_> {
+    fn objects(
+        &self,
+        profiled: Profiled<'_>,
+        timings: &mut Timings,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        timings
+            .phase("object", || self.compile(profiled))
+            .map_err(failure)
+    }
+
+    fn link(&self, profiled: Profiled<'_>) -> Result<Vec<String>, Failure> {
+        let Profiled::Counts(_) = profiled else {
+            return Ok(Vec::new());
+        };
+        let library = self.tools.profile_library().map_err(failure)?;
+        // Nothing in the modules names what is to be taken of it.
+        let whole = "-Wl,-u,__llvm_profile_runtime".to_owned();
+        Ok(vec![whole, library.to_string_lossy().into_owned()])
+    }
+
+    fn counting(&self) -> Result<Counting, Failure> {
+        // Without it nothing counts.
+        let library = self.tools.profile_library().map_err(failure)?;
+        let clang = self.tools.clang().unwrap_or(&library);
+        Counting::of_clang(clang, self.tools.identity())
+    }
+
+    fn identity(&self) -> String {
+        format!("{} -O{}", self.tools.identity(), self.level)
+    }
+
+    fn texts(&self) -> Vec<(&str, &str)> {
+        self.texts.iter().map(|(n, t)| (&**n, &**t)).collect()
+    }
+}
+
+impl LlvmCompilers<'_> {
+    /// The object files of the modules, on all threads: from the cache, or by LLVM.
+    fn compile(&self, profiled: Profiled<'_>) -> io::Result<Vec<Vec<u8>>> {
+        let LlvmCompilers { tools, level, .. } = *self;
+        let folder = tempfile::tempdir()?;
+        let plain = profiled.counts();
+        let mut more = plain.clone();
+        let mut counts: &[u8] = &[];
+        if let Profiled::By(counting, profile) = profiled
+            && let Some((name, content)) = profile.of("")
+        {
+            profile.put_into(folder.path())?;
+            more.extend(counting.uses(&folder.path().join(name)));
+            counts = content;
+        }
+        let cache = self.db.cache();
+        let numbered: Vec<(usize, &ModuleText)> = self.texts.iter().enumerate().collect();
+        let commands = tools.commands("".as_ref(), "".as_ref(), level, &plain);
+        let commands = format!("{commands:?}");
+        let made = par_steps(self.db, &numbered, |_, (i, (_, text))| {
+            let key = KeyHasher::new(OBJECT)
+                .text(tools.identity())
+                .text(&commands)
+                .text(text)
+                .bytes(counts)
+                .finish();
+            if let Some(object) = cache.get(OBJECT, key) {
+                return Ok(object);
+            }
+            let object = tools.compile(text, level, &more, folder.path(), &format!("module{i}"))?;
+            cache.put(OBJECT, key, object.clone());
+            Ok(object)
+        });
+        made.into_iter().collect()
+    }
 }
 
 /// Builds a program by LLVM and runs it, as a process of its own; returns its exit code, or 128
@@ -161,52 +193,36 @@ pub fn run_llvm(
     })
 }
 
-/// Leaves the modules in a folder, with the runtime and a Makefile that puts them together in their
-/// order, by which the table of places is sorted.
+/// Leaves the modules in a folder, with a Makefile that puts them together in their order, by which the table of
+/// places is sorted.
 fn leave(
-    tools: &Llvm,
-    level: u8,
-    texts: &[ModuleText],
+    compilers: &LlvmCompilers<'_>,
     foreign: &[FuncSym],
     folder: &Utf8Path,
     output: &Utf8Path,
 ) -> io::Result<()> {
-    let named: Vec<(String, &str)> = (texts.iter())
-        .map(|(name, text)| (format!("{name}.ll"), text.as_str()))
-        .collect();
-    let files = named.iter().map(|(name, text)| (name.as_str(), *text));
-    let (compile, link) = leave_files(files, foreign, HOST_RUNTIME, folder)?;
-    let objects: Vec<String> = texts.iter().map(|(name, _)| format!("{name}.o")).collect();
-    let commands = tools.commands("$<".as_ref(), "$@".as_ref(), level, &[]);
+    let LlvmCompilers { tools, texts, .. } = compilers;
+    let stems = file_stems(texts.iter().map(|(name, _)| &**name));
+    let stem = |name: &str| &stems[name];
+    let source = KeptSource {
+        files: (texts.iter())
+            .map(|(name, text)| (format!("{}.ll", stem(name)), &**text))
+            .collect(),
+        objects: (texts.iter())
+            .map(|(name, _)| format!("{}.o", stem(name)))
+            .collect(),
+        foreign,
+        runtime: HOST_RUNTIME,
+        output,
+    };
+    let commands = tools.commands("$<".as_ref(), "$@".as_ref(), compilers.level, &[]);
     let commands = commands.iter().map(|words| {
         let words = words.iter().map(|w| w.to_string_lossy());
         format!("\t{}\n", words.collect::<Vec<_>>().join(" "))
     });
-    let makefile = MAKEFILE
-        .replace("@NAME@", output.file_name().unwrap_or("program"))
-        .replace("@OBJECTS@", &objects.join(" \\\n    "))
-        .replace("@COMMANDS@", &commands.collect::<String>())
-        .replace("@FOREIGN@", &compile)
-        .replace("@LINK@", &link)
-        .replace("@LIBRARIES@", &LIBRARIES.join(" "));
-    fs::write(folder.join("Makefile"), makefile)
+    let rules = format!("%.o: %.ll\n{}", commands.collect::<String>());
+    source.leave(folder, "cc", "-O2", "", &rules)
 }
-
-const MAKEFILE: &str = "# Puts together what Taipan translated.
-CC = cc
-OBJECTS = \\
-    @OBJECTS@
-
-@NAME@: $(OBJECTS) runtime.o
-\t$(CC) -no-pie -O2 -o $@ $(OBJECTS) runtime.o @FOREIGN@ @LINK@ @LIBRARIES@
-
-%.o: %.ll
-@COMMANDS@
-clean:
-\trm -f @NAME@ $(OBJECTS)
-
-.PHONY: clean
-";
 
 /// The texts of a program's modules.
 pub fn llvm_texts(
@@ -231,12 +247,8 @@ pub fn llvm_texts(
             |(_, foreign): &(Vec<ModuleText>, bool)| !foreign,
             || {
                 let (roots, root) = typed_program(db, program, timings)?;
-                let LlvmProgram { modules, foreign } =
+                let (texts, foreign) =
                     modules(db, roots, &root, timings).map_err(|e| codegen_failure(&e))?;
-                let texts = par_map(db, &modules, |_, m| {
-                    Ok::<_, Failure>((m.name.clone(), m.text().map_err(|e| codegen_failure(&e))?))
-                });
-                let texts = texts.into_iter().collect::<Result<Vec<_>, _>>()?;
                 let brings = !foreign.is_empty();
                 libraries = foreign;
                 Ok((texts, brings))
@@ -245,43 +257,6 @@ pub fn llvm_texts(
         Ok::<_, Failure>((texts.0, libraries))
     })??;
     Ok(LlvmTexts { modules, foreign })
-}
-
-/// The object files of modules, on all threads: from the cache, or by LLVM.
-fn objects(db: &Database, code: &Code<'_>, texts: &[ModuleText]) -> Result<Vec<Vec<u8>>, Failure> {
-    let Code { tools, level, .. } = *code;
-    let folder = tempfile::tempdir().map_err(failure)?;
-    let mut more = code.more.to_vec();
-    let counts = code
-        .by
-        .and_then(|(counting, profile)| Some((counting, profile, profile.of("")?)));
-    if let Some((counting, profile, (name, _))) = &counts {
-        profile.put_into(folder.path()).map_err(failure)?;
-        more.extend(counting.uses(&folder.path().join(name)));
-    }
-    let cache = db.cache();
-    let numbered: Vec<(usize, &ModuleText)> = texts.iter().enumerate().collect();
-    let commands = format!(
-        "{:?}",
-        tools.commands("".as_ref(), "".as_ref(), level, code.more)
-    );
-    let made = par_steps(db, &numbered, |_, (i, (_, text))| {
-        let key = KeyHasher::new(OBJECT)
-            .text(tools.identity())
-            .text(&commands)
-            .text(text)
-            .bytes(counts.as_ref().map_or(&[], |(_, _, (_, counts))| counts))
-            .finish();
-        if let Some(object) = cache.get(OBJECT, key) {
-            return Ok(object);
-        }
-        let object = tools.compile(text, level, &more, folder.path(), &format!("module{i}"))?;
-        cache.put(OBJECT, key, object.clone());
-        Ok(object)
-    });
-    made.into_iter()
-        .collect::<io::Result<Vec<_>>>()
-        .map_err(failure)
 }
 
 fn failure(e: io::Error) -> Failure {

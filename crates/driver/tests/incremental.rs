@@ -1,7 +1,6 @@
 //! Fire walls: after an edit, exactly these queries run.
 
 use expect_test::{Expect, expect};
-use taipan_driver::Stage;
 use taipan_workbench::Workbench;
 
 /// A program that was compiled.
@@ -882,73 +881,4 @@ def entry_point(argv):
     edit(&mut bench, "/main.py", BEFORE);
     let fresh = object(&compiled(&[("/main.py", BEFORE)]));
     assert!(object(&bench) == fresh && fresh.is_ok());
-}
-
-/// By way of C, an edit emits the functions that it touches, and changes the file of their module.
-#[test]
-fn an_edit_changes_one_c_file() {
-    let mut bench = recorded(&[("/main.py", MAIN), ("/lib.py", LIB)]);
-    let files = |bench: &Workbench| {
-        let timings = &mut taipan_driver::Timings::default();
-        let load = &bench.options;
-        let program = taipan_driver::parts::c_files(&bench.db, load, "/main.py".into(), timings);
-        program.expect("it compiles").sources
-    };
-    let before = files(&bench);
-    bench.db.take_log();
-    bench.edit("/lib.py", &LIB.replace("s.w * s.h", "s.w * s.h - 1"));
-    let after = files(&bench);
-    let changed: Vec<&str> = (before.iter().zip(&after))
-        .filter(|(a, b)| a != b)
-        .map(|(_, b)| &*b.name)
-        .collect();
-    expect![[r#"
-        ["main.c"]
-        c_code main.entry_point
-        gc main.entry_point
-    "#]]
-    .assert_eq(&format!("{changed:?}\n{}", bench.ran(&["gc", "c_code"])));
-    // What comes before it is the same; lines are not a part of the function.
-    bench.edit("/main.py", &format!("# moved\n{MAIN}"));
-    files(&bench);
-    expect![[""]].assert_eq(&bench.ran(&["c_code"]));
-}
-
-/// LLVM's text is made anew of what an edit touches; the other modules are as they were.
-#[test]
-fn llvm_modules() {
-    let one = "def f(n):\n    s = 0\n    for i in range(n): s += i * n\n    return s\n";
-    let two = "def g(n):\n    s = 1\n    while n: s, n = s * n, n - 1\n    return s\n";
-    let main = "import one, two\ndef entry_point(argv):\n    n = len(argv)\n    \
-                print one.f(n + 3) + two.g(n + 4)\n    return 0\n";
-    let files = [("/main.py", main), ("/one.py", one), ("/two.py", two)];
-    let mut bench = recorded(&files);
-    let modules = |bench: &Workbench| {
-        let text = bench.emit(Stage::Llvm).expect("it compiles");
-        let modules = text.split("\n; ").map(str::to_owned);
-        modules.collect::<Vec<String>>()
-    };
-    let before = modules(&bench);
-    bench.db.take_log();
-    // No function of it is inlined.
-    bench.edit("/one.py", &one.replace("i * n", "i - n"));
-    let after = modules(&bench);
-    assert_eq!(bench.ran(&["llvm_code"]), "llvm_code one.f\n");
-    let names = |all: &[String]| {
-        let name = |m: &String| m.lines().next().unwrap_or_default().to_owned();
-        all.iter().map(name).collect::<Vec<_>>()
-    };
-    assert_eq!(names(&before), names(&after));
-    let changed: Vec<String> = (before.iter().zip(&after))
-        .filter(|(a, b)| a != b)
-        .map(|(a, _)| a.lines().next().unwrap_or_default().to_owned())
-        .collect();
-    assert_eq!(changed, ["one"]);
-    // As if it had been compiled for the first time.
-    let edited = [
-        ("/main.py", main),
-        ("/one.py", &one.replace("i * n", "i - n")),
-        ("/two.py", two),
-    ];
-    assert_eq!(after, modules(&recorded(&edited)));
 }

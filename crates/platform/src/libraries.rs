@@ -52,23 +52,28 @@ impl Libraries {
         self.sources.is_empty()
     }
 
-    /// Writes headers and sources into a folder, and returns how to compile and link them there.
+    /// Writes headers and sources into a folder, and returns how to compile and link them.
     pub fn write(&self, dir: &Path) -> io::Result<(Vec<OsString>, Vec<OsString>)> {
+        self.write_as(dir, dir)
+    }
+
+    /// The same, for a compiler that is called where the folder has another path.
+    pub fn write_as(&self, dir: &Path, path: &Path) -> io::Result<(Vec<OsString>, Vec<OsString>)> {
         if self.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
         for (name, text) in &self.headers {
             write_header(dir, name, text)?;
         }
-        let mut compile: Vec<OsString> = vec!["-I".into(), dir.into()];
+        let mut compile: Vec<OsString> = vec!["-I".into(), path.into()];
         compile.extend(self.compile.iter().map(Into::into));
         compile.extend(LENIENT.iter().map(Into::into));
         for (i, source) in self.sources.iter().enumerate() {
             compile.push(match source {
                 Source::Text(text) => {
-                    let file = dir.join(format!("module{i}.c"));
-                    std::fs::write(&file, text)?;
-                    file.into()
+                    let name = format!("module{i}.c");
+                    std::fs::write(dir.join(&name), text)?;
+                    path.join(name).into()
                 }
                 Source::File(file) => file.into(),
             });

@@ -6,6 +6,7 @@
 
 mod support {
     pub(crate) mod generated;
+    pub(crate) mod named;
     pub(crate) mod programs;
     pub(crate) mod text;
 }
@@ -19,7 +20,7 @@ use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use support::generated::{self, Generated};
-use support::programs;
+use support::{named, programs};
 use taipan_platform::Llvm;
 
 fn taipan(folder: &Path, args: &[&str]) -> Command {
@@ -317,11 +318,41 @@ fn sources() -> Result<(), Failed> {
     match (
         &*said,
         time("main.ll")? == before,
-        kept.join("taipan+program.ll").exists(),
+        kept.join("taipan_program.ll").exists(),
     ) {
         ("24 120\n", true, true) => Ok(()),
         other => Err(format!("{other:?}").into()),
     }
+}
+
+/// Modules that are called as files are that are made, or differ in case alone.
+fn names() -> Result<(), Failed> {
+    let dir = named::write();
+    let args = [
+        "build",
+        "--backend",
+        "llvm",
+        "-O1",
+        "--no-cache",
+        "--keep-source",
+        "kept",
+        "main.py",
+        "-o",
+        "clean",
+    ];
+    finished(taipan(dir.path(), &args), "build")?;
+    let kept = dir.path().join("kept");
+    let mut make = Command::new("make");
+    make.current_dir(&kept);
+    finished(make, "make")?;
+    for executable in [dir.path().join("clean"), kept.join("program")] {
+        let o = Command::new(executable).output()?;
+        let said = String::from_utf8_lossy(&o.stdout);
+        if said != named::printed() {
+            return Err(said.into_owned().into());
+        }
+    }
+    Ok(())
 }
 
 /// A watched executable is made anew by LLVM where its program is edited.
@@ -463,7 +494,7 @@ type Test = fn() -> Result<(), Failed>;
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let tools = Llvm::find().map(drop).map_err(|e| e.to_string());
-    let needing: [(&str, Test); 9] = [
+    let needing: [(&str, Test); 10] = [
         ("fixtures", fixtures),
         ("projects", || all_of(generated::projects())),
         ("random_programs", random_programs),
@@ -472,6 +503,7 @@ fn main() -> ExitCode {
         ("rebuilds", rebuilds),
         ("runs", runs),
         ("sources", sources),
+        ("names", names),
         ("watched", watched),
     ];
     let mut trials: Vec<Trial> = Vec::new();

@@ -71,7 +71,6 @@ pub fn view(program: &Inspected<'_>, function: &str, stage: Stage) -> Result<Vie
             Stage::Llvm => {
                 let sym = sym(program, spec)?;
                 let text = function_module(program.db, program.roots, &sym)
-                    .and_then(|m| m.text())
                     .map_err(|e| codegen_failure(&e))?;
                 Ok(text_view(&text))
             }

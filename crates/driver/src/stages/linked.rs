@@ -9,8 +9,6 @@
 //! made in a scope of its own ([`taipan_interp::reads`]): after an edit only those are asked for
 //! that hang on what changed.
 
-#![allow(missing_docs, reason = "salsa generates undocumented accessors")]
-
 use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -19,11 +17,12 @@ use taipan_base::reads::{Step, dependants, scope};
 use taipan_base::{LineIndex, noted};
 use taipan_code::CodeSpans;
 use taipan_codegen::{CodegenError, CompiledFunction, Image, Linker, Piece, Positions, SymbolRef};
-use taipan_lltype::{FuncSym, LLType};
+use taipan_lltype::FuncSym;
 use taipan_rtyper::StaticKey;
 
 use crate::db::Database;
 use crate::function::LLFunction;
+use crate::keys::TypeKey;
 use crate::parallel::{par_map, par_steps};
 use crate::stages::debug::image_debug;
 use crate::stages::native::{QuerySource, glue_code, machine_code};
@@ -32,15 +31,6 @@ use crate::stages::whole::graph::{Basis, BasisChanges, Place, place, work_in_pla
 use crate::stages::whole::{Surroundings, changed_effects, optimized_functions};
 use crate::stages::{GraphStage, StageProgram, function_effects};
 use crate::timing::Timings;
-
-/// A type of a program.
-#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
-struct TypeKey {
-    #[returns(copy)]
-    roots: Roots,
-    #[returns(copy)]
-    ty: LLType,
-}
 
 /// Makes the machine code of everything that a program needs, and of what more functions do which
 /// it may not call itself, on all threads.
@@ -91,7 +81,7 @@ pub(crate) fn linked_image(
             (linked.linker).image(&mut |f, code| source.positions_from(f, code, known))?;
         image.collector = roots.program(db).collector(db);
         if roots.program(db).debug(db) {
-            image.debug = Some(image_debug(db, roots, &image, known)?);
+            image.debug = Some(image_debug(db, roots, &image)?);
         }
         if known.len() > 2 * image.functions().count() {
             known.retain(|f, _| image.place(&SymbolRef::Func(f.clone())).is_some());
