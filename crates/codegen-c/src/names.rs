@@ -3,14 +3,11 @@
 //! The hash makes names differ, and keeps them the same: no table of names is needed that would have to
 //! remember which of two functions of the same name came first.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
-use rustc_hash::FxHasher;
-use taipan_codegen::type_words;
+use taipan_codegen::{hash_digits, identifier, type_words};
 use taipan_lltype::{FuncSym, LLType, StaticSym, foreign_symbol};
 
-/// Digits of hashes: no two look alike.
-const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Number of digits: two of a hundred thousand names are the same in one of a quarter million programs.
 const LENGTH: u32 = 10;
 /// Most characters of a text that are shown in its name.
@@ -81,57 +78,92 @@ pub(crate) fn locations(function: &str) -> String {
 }
 
 fn with_hash(name: &str, content: &impl Hash) -> String {
-    let mut h = FxHasher::default();
-    content.hash(&mut h);
-    let mut hash = h.finish();
-    let mut out = identifier(name);
-    out.push('_');
-    for _ in 0..LENGTH {
-        out.push(char::from(DIGITS[(hash >> 59) as usize]));
-        hash <<= 5;
-    }
-    out
-}
-
-/// The letters and digits of a name, joined by `_`.
-pub(crate) fn identifier(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => out.push(c),
-            _ if out.is_empty() || out.ends_with('_') => {}
-            _ => out.push('_'),
-        }
-    }
-    let out = out.trim_end_matches('_');
-    match out.chars().next() {
-        Some(c) if !c.is_ascii_digit() => out.to_owned(),
-        Some(_) => format!("_{out}"),
-        None => "it".to_owned(),
-    }
+    format!("{}_{}", identifier(name), hash_digits(content, LENGTH))
 }
 
 /// A field's name, which may be a word of C or have characters that names do not have there. Different
 /// names stay different.
 pub(crate) fn field(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => out.push(c),
-            other => out.push_str(&format!("_{:x}_", u32::from(other))),
-        }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return with_hash(name, &name);
     }
-    match KEYWORDS.contains(&&*out) {
-        true => format!("{out}_"),
-        false => out,
+    // One that looks like what a word becomes is one of these itself.
+    match KEYWORDS.contains(&name.trim_end_matches('_')) {
+        true => format!("{name}_"),
+        false => name.to_owned(),
     }
 }
 
-/// Words that are no names in C.
+/// Words that are no names in C, or are something else: in `taipan.h`, or to C compilers of some machine.
 const KEYWORDS: &[&str] = &[
-    "asm", "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double",
-    "else", "enum", "extern", "false", "float", "for", "goto", "header", "if", "inline", "int",
-    "linux", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static",
-    "struct", "switch", "true", "typedef", "typeof", "union", "unix", "unsigned", "void",
-    "volatile", "while",
+    "NULL",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "goto",
+    "header",
+    "i386",
+    "if",
+    "inline",
+    "int",
+    "linux",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "rpy_state",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "true",
+    "typedef",
+    "typeof",
+    "union",
+    "unix",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_stay_different() {
+        assert_eq!(field("inst_x"), "inst_x");
+        let names = [
+            "int", "int_", "int__", "NULL", "i386", "a.b", "a_b", "a_2e_b", "a-b", "", "header",
+            "header_",
+        ];
+        let mut fields: Vec<String> = names.iter().map(|n| field(n)).collect();
+        for f in &fields {
+            assert!(
+                !KEYWORDS.contains(&&**f)
+                    && f.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            );
+        }
+        fields.sort();
+        fields.dedup();
+        assert_eq!(fields.len(), names.len());
+    }
+}

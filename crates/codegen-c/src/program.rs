@@ -6,7 +6,8 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use taipan_codegen::{
-    CodegenError, Glue, Reloc, RelocKind, SymbolRef, abi, program_table, type_info_object,
+    CodegenError, Glue, Reloc, RelocKind, SymbolRef, abi, file_stems, program_table,
+    type_info_object,
 };
 use taipan_lltype::{FuncSym, LLType, Program, StaticSym, TypeKind};
 
@@ -19,8 +20,12 @@ use crate::{names, places, prelude};
 
 /// Functions that a file has at most before its module is spread over several.
 const LARGE: usize = 150;
-/// The file of what belongs to no module.
-const SUPPORT: &str = "support";
+/// The file of what belongs to no module. Modules' files have no `-` in their names but before a hash.
+const SUPPORT: &str = "taipan-support";
+/// The file of prebuilt data.
+const DATA: &str = "taipan-data";
+/// The file of what a library is given.
+const IMPORTS: &str = "taipan-imports";
 
 /// Where the code of a function comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -129,7 +134,8 @@ pub fn program_files(
         Extent::Library(exports) => export(exports, &mut parts, &mut glue)?,
     };
     collect(&mut parts, program, source, &mut types)?;
-    let mut modules: BTreeMap<String, Vec<Placed>> = BTreeMap::new();
+    let mut modules: BTreeMap<Arc<str>, Vec<Placed>> = BTreeMap::new();
+    let mut support: Vec<Placed> = Vec::new();
     let mut rows = Vec::new();
     for (f, text) in &parts.done {
         let places = source.places(f);
@@ -137,29 +143,28 @@ pub fn program_files(
         if !program.narrow_addresses() {
             rows.push(places::Row::new(f, &text.name, places.as_ref()));
         }
-        let module = (places.as_ref()).map_or(SUPPORT.to_owned(), |p| names::identifier(&p.module));
-        modules
-            .entry(module)
-            .or_default()
-            .push((text.clone(), places));
+        let functions = match &places {
+            Some(p) => modules.entry(p.module.clone()).or_default(),
+            None => &mut support,
+        };
+        functions.push((text.clone(), places));
     }
     for f in &parts.callbacks {
-        let text = Arc::new(emit_callback(f)?);
-        modules
-            .entry(SUPPORT.to_owned())
-            .or_default()
-            .push((text, None));
+        support.push((Arc::new(emit_callback(f)?), None));
     }
-    let support = modules.entry(SUPPORT.to_owned()).or_default();
     support.extend(glue.into_iter().map(|text| (text, None)));
+    let stems = file_stems(modules.keys().map(|m| &**m));
+    let files = modules
+        .iter()
+        .map(|(m, f)| (stems[&**m].as_str(), f.clone()));
     let mut sources = Vec::new();
-    for (module, mut functions) in modules {
+    for (module, mut functions) in files.chain([(SUPPORT, support)]) {
         // As in the source.
         functions.sort_by(|(a, at_a), (b, at_b)| {
             let line = |p: &Option<CodePlaces>| p.as_ref().and_then(|p| p.lines.first().copied());
             (line(at_a), &a.name).cmp(&(line(at_b), &b.name))
         });
-        for (name, functions) in spread(&module, functions) {
+        for (name, functions) in spread(module, functions) {
             let text = Unit { functions }.text(program, &name)?;
             sources.push(File { name, text });
         }
@@ -305,7 +310,7 @@ fn imports_file(imports: &[String]) -> File {
         ));
     }
     File {
-        name: "imports.c".to_owned(),
+        name: format!("{IMPORTS}.c"),
         text,
     }
 }
@@ -371,7 +376,7 @@ fn spread(module: &str, functions: Vec<Placed>) -> Vec<(String, Vec<Placed>)> {
         return vec![(format!("{module}.c"), functions)];
     }
     let mut out: Vec<_> = (1..=parts)
-        .map(|i| (format!("{module}_{i}.c"), Vec::new()))
+        .map(|i| (format!("{module}-{i}.c"), Vec::new()))
         .collect();
     for f in functions {
         // The end of the name is a hash.
@@ -392,12 +397,9 @@ fn data_file(
     let mut declarations = String::new();
     for f in &parts.functions {
         let name = names::function(f);
-        let text = match program.narrow_addresses() {
-            true => (types.prototype(f.ty(), &name, None))
-                .map_err(|m| CodegenError::new(f.name(), m))?,
-            // Their types do not matter here: addresses are taken.
-            false => format!("void {name}(void)"),
-        };
+        // Only addresses are taken, but linkers that see all of a program compare declarations.
+        let text = types.prototype(f.ty(), &name, None);
+        let text = text.map_err(|m| CodegenError::new(f.name(), m))?;
         declarations.push_str(&format!("extern {text};\n"));
     }
     for f in &parts.externals {
@@ -427,7 +429,7 @@ fn data_file(
     text.push_str(&definitions);
     text.push_str(end);
     Ok(File {
-        name: "data.c".to_owned(),
+        name: format!("{DATA}.c"),
         text,
     })
 }

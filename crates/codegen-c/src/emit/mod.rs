@@ -260,7 +260,7 @@ impl<'a> Emitter<'a> {
     /// The name of a variable, which is declared now.
     fn declare(&mut self, v: VarId) -> Result<String, Bad> {
         let data = &self.graph.vars[v.index()];
-        let name = match names::identifier(&data.name) {
+        let name = match taipan_codegen::identifier(&data.name) {
             name if data.name.is_empty() || name.is_empty() => format!("v{}", v.index()),
             name => format!("{name}_{}", v.index()),
         };
