@@ -1,6 +1,7 @@
 //! `taipan.h`, which all files include.
 
 use taipan_codegen::abi::{self, state};
+use taipan_codegen::runtime::{CType, RUNTIME_FUNCTIONS, RuntimeFunction};
 
 /// The text of `taipan.h`: the words that programs share with the runtime, its functions that every
 /// program calls, and the fast paths of what is done most.
@@ -32,16 +33,38 @@ pub fn prelude() -> String {
         .replace("@OUTSIDE@", &abi::OUTSIDE.to_string())
         .replace("@DEPTH@", &state::TRACEBACK_DEPTH.to_string())
         .replace("@OFFSETS@\n", &offsets)
+        .replace("@FUNCTIONS@\n", &declarations())
+}
+
+/// The declarations of the runtime's functions.
+fn declarations() -> String {
+    let declaration = |f: &RuntimeFunction| {
+        let args: Vec<String> = (f.args.iter())
+            .map(|(name, ty)| format!("{}{name}", c_type(*ty)))
+            .collect();
+        let args = match args.is_empty() {
+            true => "void".to_owned(),
+            false => args.join(", "),
+        };
+        format!("extern {}{}({args});\n", c_type(f.result), f.name)
+    };
+    RUNTIME_FUNCTIONS.iter().map(declaration).collect()
+}
+
+/// A type as it stands before a name.
+fn c_type(ty: CType) -> &'static str {
+    match ty {
+        CType::Void => "void ",
+        CType::Bool => "bool ",
+        CType::Int32 => "Int32 ",
+        CType::Signed => "Signed ",
+        CType::Word => "Word ",
+        CType::Int128 => "Int128 ",
+        CType::UInt128 => "UInt128 ",
+        CType::Float => "double ",
+        CType::Pointer => "void *",
+        CType::Constant => "const void *",
+    }
 }
 
 const TEXT: &str = include_str!("taipan.h");
-
-/// The functions of the runtime that `taipan.h` declares.
-pub(crate) fn runtime_functions() -> impl Iterator<Item = &'static str> {
-    let declared = TEXT.lines().filter(|line| line.starts_with("extern "));
-    declared.filter_map(|line| {
-        let before = line.split_once('(')?.0;
-        let name = before.rsplit([' ', '*']).next()?;
-        name.starts_with("rpy_").then_some(name)
-    })
-}

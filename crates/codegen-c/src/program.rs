@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
+use taipan_codegen::runtime::RUNTIME_FUNCTIONS;
 use taipan_codegen::{
     CodegenError, Glue, Reloc, RelocKind, SymbolRef, abi, file_stems, program_table,
     type_info_object,
@@ -13,7 +14,6 @@ use taipan_lltype::{FuncSym, LLType, Program, StaticSym, TypeKind};
 
 use crate::data::{self, Data, References};
 use crate::emit::{CFunction, EmitOptions, emit_callback, emit_trampoline};
-use crate::prelude::runtime_functions;
 use crate::types::{Types, comment};
 use crate::unit::Unit;
 use crate::{names, places, prelude};
@@ -284,9 +284,7 @@ fn imports_of(parts: &Parts) -> Vec<String> {
     let called = parts.externals.iter().map(|f| f.name());
     let called = called.filter(|name| name.starts_with("rpy_"));
     let mut functions: Vec<&str> = called.collect();
-    for f in runtime_functions() {
-        functions.push(f);
-    }
+    functions.extend(RUNTIME_FUNCTIONS.iter().map(|f| f.name));
     functions.sort_unstable();
     functions.dedup();
     let all = std::iter::once(abi::STATE).chain(functions.into_iter().filter(|f| *f != abi::STATE));

@@ -117,41 +117,7 @@ extern RPyState rpy_state;
 #endif
 
 /* Functions of the runtime and of the C library. */
-extern void *rpy_gc_malloc_fixed(const void *info);
-extern void *rpy_gc_malloc_varsize(const void *info, Word length, bool zero);
-extern void rpy_slow_malloc(void);
-extern void rpy_slow_writebarrier(void);
-extern void rpy_slow_writebarrier_array(void);
-extern void rpy_gc_decref(void *object);
-extern void rpy_gc_collect(void);
-extern void rpy_gc_collect_minor(void);
-extern void rpy_gc_fq_register(void *queue, void *object);
-extern void *rpy_gc_fq_next_dead(void *queue);
-extern Signed rpy_gc_identityhash(void *object);
-extern Signed rpy_gc_id(void *object);
-extern bool rpy_gc_can_move(void *object);
-extern void *rpy_gc_weakref_create(void *object);
-extern Signed rpy_read_timestamp(void);
-extern void rpy_assert_failed(void);
-extern void rpy_check_failed(Signed what, const void *location, void *frame);
-extern void rpy_checked_free(void *memory, const void *location, void *frame);
-extern void rpy_debug_print(Int32 kind, Signed word);
-extern void rpy_debug_fatalerror(void *message);
-extern void *rpy_jit_enter(Signed driver, const void *greens);
-extern void rpy_jit_field_written(void *field);
-extern Int128 rpy_f64_to_i128(double value);
-extern UInt128 rpy_f64_to_u128(double value);
-extern double rpy_i128_to_f64(Int128 value);
-extern double rpy_u128_to_f64(UInt128 value);
-extern Int128 rpy_i128_div(Int128 left, Int128 right);
-extern Int128 rpy_i128_rem(Int128 left, Int128 right);
-extern UInt128 rpy_u128_div(UInt128 left, UInt128 right);
-extern UInt128 rpy_u128_rem(UInt128 left, UInt128 right);
-extern void rpy_callback_prepare(void);
-extern Signed rpy_callback_enter(void);
-extern void rpy_callback_leave(Signed taken);
-extern void rpy_gil_release(void);
-extern void rpy_gil_acquire(void);
+@FUNCTIONS@
 extern int rpy_main(int argc, char **argv, const void *program);
 extern void *malloc(__SIZE_TYPE__ size);
 extern void *calloc(__SIZE_TYPE__ count, __SIZE_TYPE__ size);

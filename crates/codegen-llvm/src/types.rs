@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use taipan_codegen::runtime::CType;
 use taipan_lltype::{FuncType, LLType, TypeKind};
 
 /// What is wrong with a graph.
@@ -88,6 +89,19 @@ pub(crate) fn llvm_type(ty: LLType) -> Option<Ty> {
         TypeKind::SingleFloat => Ty::F32,
         TypeKind::Address | TypeKind::Ptr(_) => Ty::Ptr,
         _ => return None,
+    })
+}
+
+/// The type of what C functions take and return; none for nothing.
+pub(crate) fn of_c(ty: CType) -> Option<Ty> {
+    Some(match ty {
+        CType::Void => return None,
+        CType::Bool => Ty::I8,
+        CType::Int32 => Ty::I32,
+        CType::Signed | CType::Word => Ty::I64,
+        CType::Int128 | CType::UInt128 => Ty::I128,
+        CType::Float => Ty::F64,
+        CType::Pointer | CType::Constant => Ty::Ptr,
     })
 }
 

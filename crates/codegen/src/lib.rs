@@ -16,6 +16,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod abi;
+mod allocation;
 mod artifact;
 mod data;
 mod debug;
@@ -28,11 +29,14 @@ mod listing;
 mod mangle;
 mod object_file;
 mod reach;
+mod roots;
+pub mod runtime;
 mod table;
 #[cfg(test)]
 mod tests;
 mod typeinfo;
 
+pub use allocation::{Allocation, allocation, flavor, nursery_size};
 pub use artifact::*;
 pub use data::static_object;
 pub use debug::*;
@@ -45,5 +49,6 @@ pub use listing::{ListedFunction, ListedStruct, Lister, Listing};
 pub use mangle::{mangle_function, mangle_static, mangle_type};
 pub use object_file::{empty_object, gdb_object, gdb_script};
 pub use reach::{Reference, graph_references, static_references};
+pub use roots::RootsFrame;
 pub use table::{EntryShape, program_table};
 pub use typeinfo::type_info_object;

@@ -1,6 +1,6 @@
 //! Fields, items, raw memory, and the shadow stack.
 
-use taipan_codegen::abi;
+use taipan_codegen::{RootsFrame, abi};
 use taipan_graph::Operation;
 use taipan_lltype::{
     LLConst, LLOperand, LLType, LowLevel, TypeKind, View, VoidConst, field_of, layout,
@@ -353,23 +353,23 @@ impl Emitter<'_> {
         Ok("1".to_owned())
     }
 
-    /// Takes slots of the shadow stack. The transform fills all of them before the collector
-    /// looks. The function's frame on the machine stack is made no smaller than the one on the shadow
-    /// stack: by that the shadow stack cannot be used up first, and nobody has to look how
-    /// full it is (`stacks.rs` of the runtime).
+    /// Takes slots of the shadow stack.
     pub(super) fn enter_roots(&mut self, slots: &LLOperand) -> Result<Value, Bad> {
-        let slots = constant(slots)?;
+        let frame = RootsFrame::with(slots)?;
         if self.roots.is_none() {
             self.declarations.push_str("    RPyRoot *roots;\n");
         }
-        self.roots = Some(slots);
-        let bytes = slots * 8 - LINKAGE;
+        self.roots = Some(frame);
+        let bytes = frame.machine_bytes(LINKAGE);
         self.statement("roots = rpy_state.root_stack_top;");
         // Where it is not known what a frame takes, it is large enough anyway: see `frame`.
         if bytes > 0 && !self.types.slots {
             self.statement(format!("RPY_FRAME({bytes});"));
         }
-        done(format!("rpy_state.root_stack_top = roots + {slots}"))
+        done(format!(
+            "rpy_state.root_stack_top = roots + {}",
+            frame.slots()
+        ))
     }
 
     /// Of WebAssembly nobody knows how much of the host's stack a function takes. It takes as much of the
@@ -382,29 +382,18 @@ impl Emitter<'_> {
         }
         let variables = self.declarations.lines().count();
         let words = variables.min(WORDS);
-        let roots = self.roots.map_or(0, |slots| 8 * slots as usize);
+        let roots = self.roots.map_or(0, |frame| frame.size() as usize);
         let bytes = (FRAME + 8 * words + variables - words).max(roots);
         format!("    RPY_FRAME({bytes});\n")
     }
 
     pub(super) fn root_slot(&mut self, slot: &LLOperand) -> Result<String, Bad> {
-        let slot = constant(slot)?;
-        match self.roots {
-            Some(slots) if (0..slots).contains(&slot) => Ok(format!("roots[{slot}].object")),
-            Some(_) => Err(format!("slot {slot} is outside the roots frame")),
-            None => Err("no roots frame was entered".into()),
-        }
+        let slot = RootsFrame::slot(self.roots, slot)?;
+        Ok(format!("roots[{slot}].object"))
     }
 }
 
 /// Whether values of a type are read and written as they are.
 fn is_value(ty: LLType) -> bool {
     matches!(ty.kind(), TypeKind::Ptr(_)) || scalar(ty).is_some()
-}
-
-fn constant(o: &LLOperand) -> Result<i64, Bad> {
-    match o {
-        LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
-        _ => Err("needs a constant".into()),
-    }
 }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use taipan_codegen::{CodegenError, DispatchTable};
+use taipan_codegen::{CodegenError, DispatchTable, RootsFrame};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{
     FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Program, StaticSym, TypeKind,
@@ -180,7 +180,7 @@ struct Emitter<'a> {
     /// The position that the last statement comes from.
     at: Option<u32>,
     /// The number of slots of the frame on the shadow stack.
-    roots: Option<i64>,
+    roots: Option<RootsFrame>,
     /// Whether it calls functions of the program.
     calls: bool,
     /// Whether the block's last operation overflowed, if it is one that may.

@@ -1,9 +1,10 @@
 //! Operations, one by one: which part of the emitter each belongs to.
 
 use taipan_codegen::abi::{check, mark};
+use taipan_codegen::runtime::{CType, END_OF_LINE, printed_kind, runtime_call};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{
-    LLConst, LLOperand, LLType, LowLevel, STR, TIMESTAMP_UNIT, TypeKind, View, is_index_check,
+    LLConst, LLOperand, LLType, LowLevel, TIMESTAMP_UNIT, TypeKind, View, is_index_check,
 };
 
 use super::Emitter;
@@ -243,20 +244,10 @@ impl Emitter<'_> {
             View::RawMemmove { source, dest, size } => {
                 return self.copy_raw("__builtin_memmove", source, dest, size);
             }
-            View::GcCollect { .. } => return done("rpy_gc_collect()".to_owned()),
-            View::GcCollectMinor {} => return done("rpy_gc_collect_minor()".to_owned()),
-            View::GcFqRegister { queue, object } => {
-                let (queue, object) = (self.value(queue)?, self.value(object)?);
-                return done(format!("rpy_gc_fq_register({queue}, {object})"));
-            }
-            View::GcFqNextDead { queue } => {
-                format!("rpy_gc_fq_next_dead({})", self.value(queue)?)
-            }
+            taipan_codegen::runtime_operation!() => return self.runtime_operation(&view),
             View::GcIdentityhash { object } => {
                 format!("rpy_identityhash({})", self.value(object)?)
             }
-            View::GcId { object } => format!("rpy_gc_id({})", self.value(object)?),
-            View::GcCanMove { object } => format!("rpy_gc_can_move({})", self.value(object)?),
             View::GcWritebarrier { object, index } => {
                 let object = self.value(object)?;
                 return done(match index {
@@ -286,9 +277,6 @@ impl Emitter<'_> {
                 dest_start,
                 length,
             } => return self.copy_array([source, dest, source_start, dest_start, length]),
-            View::WeakrefCreate { object } => {
-                format!("rpy_gc_weakref_create({})", self.value(object)?)
-            }
             View::WeakrefDeref { weakref } => {
                 let at = format!("(Address){} + 8", self.value(weakref)?);
                 self.raw(&at, to)?
@@ -345,7 +333,6 @@ impl Emitter<'_> {
             | View::DebugPrintTraceback {} => return Ok(Value::Done(None)),
             View::JitIsVirtual { .. } => "0".to_owned(),
             View::LlGetTimestampUnit {} => TIMESTAMP_UNIT.to_string(),
-            View::LlReadTimestamp {} => "rpy_read_timestamp()".to_owned(),
             View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {
                 return Err("thread-local values are not supported by this back end".into());
             }
@@ -360,9 +347,6 @@ impl Emitter<'_> {
                     }
                     (false, _) => format!("if (RPY_UNLIKELY(!{condition})) rpy_assert_failed()"),
                 });
-            }
-            View::DebugFatalerror { message } => {
-                return done(format!("rpy_debug_fatalerror({})", self.value(message)?));
             }
             View::JitExit { .. } | View::JitCount { .. } | View::JitInvalidated { .. } => {
                 return Err("only code that is made while a program runs has it".into());
@@ -390,30 +374,36 @@ impl Emitter<'_> {
         self.statement(format!("rpy_traceback((void *){mark}, {class});"));
     }
 
+    /// An operation that is a call of the runtime.
+    fn runtime_operation(&mut self, view: &View<'_, LLOperand>) -> Result<Value, Bad> {
+        let (f, operands) = runtime_call(view).ok_or("no call")?;
+        let values = operands.into_iter().map(|o| self.value(o));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let call = format!("{}({})", f.name, values.join(", "));
+        Ok(match f.result {
+            CType::Void => Value::Done(Some(call)),
+            _ => Value::Is(call),
+        })
+    }
+
     /// One call of the runtime per operand, and one for the end of the line.
     fn debug_print(&mut self, values: &[LLOperand]) -> Result<Value, Bad> {
         for a in values {
             let ty = self.ty(a);
             let Some(v) = self.maybe(a)? else { continue };
-            let (kind, word) = printable(ty, &v);
+            let (kind, word) = (printed_kind(ty), printable(ty, &v));
             self.statement(format!("rpy_debug_print({kind}, {word});"));
         }
-        done("rpy_debug_print(4, 0)".to_owned())
+        done(format!("rpy_debug_print({END_OF_LINE}, 0)"))
     }
 }
 
 /// What `rpy_debug_print` takes for a value.
-fn printable(ty: LLType, v: &str) -> (i32, String) {
+fn printable(ty: LLType, v: &str) -> String {
     match ty.kind() {
-        TypeKind::Float | TypeKind::SingleFloat => (1, format!("rpy_float_bits({v})")),
-        TypeKind::Ptr(to) => {
-            let kind = if *to == *STR { 2 } else { 5 };
-            (kind, format!("(Signed)(Word){v}"))
-        }
-        TypeKind::Address => (5, format!("(Signed)(Word){v}")),
-        TypeKind::Int(k) if !k.signed => (6, format!("(Signed){v}")),
-        TypeKind::Char => (3, format!("(Signed){v}")),
-        _ => (0, format!("(Signed){v}")),
+        TypeKind::Float | TypeKind::SingleFloat => format!("rpy_float_bits({v})"),
+        TypeKind::Ptr(_) | TypeKind::Address => format!("(Signed)(Word){v}"),
+        _ => format!("(Signed){v}"),
     }
 }
 

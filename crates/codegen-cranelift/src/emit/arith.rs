@@ -5,6 +5,7 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
+use taipan_codegen::runtime;
 use taipan_lltype::{LLConst, LLOperand, LLType, NumFamily, NumOp, const_word};
 
 use super::types::{clif_type, is_signed};
@@ -188,13 +189,8 @@ impl Emitter<'_, '_> {
     ) -> Result<Value, Bad> {
         let div = num == NumOp::FloorDiv;
         if ty == I128 {
-            let name = match (div, signed) {
-                (true, true) => "rpy_i128_div",
-                (true, false) => "rpy_u128_div",
-                (false, true) => "rpy_i128_rem",
-                (false, false) => "rpy_u128_rem",
-            };
-            let result = self.call_runtime(name, &[a, b], Some(I128));
+            let f = runtime::division_of_128(div, signed);
+            let result = self.call_runtime(f, &[a, b]);
             return result.ok_or_else(|| "no result".into());
         }
         if !signed {

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Value};
 use taipan_codegen::abi::{self, state};
-use taipan_codegen::{Glue, SymbolRef};
+use taipan_codegen::{Glue, SymbolRef, runtime};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLOperand, TypeKind, VoidConst, releases_gil,
 };
@@ -129,11 +129,11 @@ impl Emitter<'_, '_> {
             }
         }
         if calls_back {
-            self.call_runtime("rpy_callback_prepare", &[], None);
+            self.call_runtime(runtime::CALLBACK_PREPARE, &[]);
         }
-        self.call_runtime("rpy_gil_release", &[], None);
+        self.call_runtime(runtime::GIL_RELEASE, &[]);
         let result = self.call_function(f, &values)?;
-        self.call_runtime("rpy_gil_acquire", &[], None);
+        self.call_runtime(runtime::GIL_ACQUIRE, &[]);
         Ok(result)
     }
 

@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use taipan_codegen::abi;
+use taipan_codegen::{abi, runtime};
 use taipan_graph::Operation;
 use taipan_lltype::{LLType, LowLevel, is_index_check};
 
@@ -20,11 +20,7 @@ impl Emitter<'_, '_> {
         self.b.switch_to_block(failed);
         let arguments = self.where_it_is();
         let what = self.int(I64, what);
-        self.call_runtime(
-            "rpy_check_failed",
-            &[what, arguments[0], arguments[1]],
-            None,
-        );
+        self.call_runtime(runtime::CHECK_FAILED, &[what, arguments[0], arguments[1]]);
         // The call does not return: no register is saved across it on the way that succeeds.
         self.never_reached();
         self.b.switch_to_block(next);
@@ -38,7 +34,7 @@ impl Emitter<'_, '_> {
         // Units stay where they are until the process ends, and so does what they refer to.
         let name: &'static [u8] = Box::leak(function.into());
         let name = [name.as_ptr() as i64, name.len() as i64].map(|n| self.int(I64, n));
-        self.call_runtime("rpy_unit_check_failed", &name, None);
+        self.call_runtime(runtime::UNIT_CHECK_FAILED, &name);
         self.never_reached();
         self.b.switch_to_block(next);
     }
@@ -84,6 +80,6 @@ impl Emitter<'_, '_> {
     /// `free` that keeps the memory for a while.
     pub(super) fn checked_free(&mut self, address: Value) {
         let [location, frame] = self.where_it_is();
-        self.call_runtime("rpy_checked_free", &[address, location, frame], None);
+        self.call_runtime(runtime::CHECKED_FREE, &[address, location, frame]);
     }
 }

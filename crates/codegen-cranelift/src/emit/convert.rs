@@ -1,9 +1,10 @@
 //! Conversions between primitive types (`taipan_lltype::convert` defines them).
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32, F64, I8, I64, I128};
+use cranelift_codegen::ir::types::{F32, F64, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value};
-use taipan_lltype::{LLOperand, LLType, STR, TypeKind};
+use taipan_codegen::runtime;
+use taipan_lltype::{LLOperand, LLType, TypeKind};
 
 use super::types::{clif_type, is_signed};
 use super::{Bad, Emitter};
@@ -61,12 +62,8 @@ impl Emitter<'_, '_> {
     fn float_to_int(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Result<Value, Bad> {
         let v = self.float_to_float(v, f, F64);
         if t == I128 {
-            let name = if signed {
-                "rpy_f64_to_i128"
-            } else {
-                "rpy_f64_to_u128"
-            };
-            return (self.call_runtime(name, &[v], Some(I128))).ok_or_else(|| "no result".into());
+            let f = runtime::f64_to_128(signed);
+            return (self.call_runtime(f, &[v])).ok_or_else(|| "no result".into());
         }
         let (done, far) = (self.b.create_block(), self.cold_block());
         let result = self.b.append_block_param(done, I64);
@@ -79,7 +76,7 @@ impl Emitter<'_, '_> {
         let saturated = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, distance, one);
         self.b.ins().brif(saturated, far, &[], done, &[near.into()]);
         self.b.switch_to_block(far);
-        let wide = (self.call_runtime("rpy_f64_to_i128", &[v], Some(I128))).ok_or("no result")?;
+        let wide = (self.call_runtime(runtime::F64_TO_I128, &[v])).ok_or("no result")?;
         let low = self.b.ins().ireduce(I64, wide);
         self.jump(done, &[low]);
         self.b.switch_to_block(done);
@@ -88,12 +85,8 @@ impl Emitter<'_, '_> {
 
     fn int_to_float(&mut self, v: Value, f: Type, t: Type, signed: bool) -> Value {
         if f == I128 {
-            let name = if signed {
-                "rpy_i128_to_f64"
-            } else {
-                "rpy_u128_to_f64"
-            };
-            if let Some(r) = self.call_runtime(name, &[v], Some(F64)) {
+            let f = runtime::f64_of_128(signed);
+            if let Some(r) = self.call_runtime(f, &[v]) {
                 return self.float_to_float(r, F64, t);
             }
         }
@@ -112,18 +105,14 @@ impl Emitter<'_, '_> {
     }
 
     /// What `rpy_debug_print` takes for a value.
-    pub(super) fn printable(&mut self, ty: LLType, v: Value) -> (i64, Value) {
+    pub(super) fn printable(&mut self, ty: LLType, v: Value) -> Value {
         let from = self.b.func.dfg.value_type(v);
         match ty.kind() {
             TypeKind::Float | TypeKind::SingleFloat => {
                 let wide = self.float_to_float(v, from, F64);
-                (1, self.b.ins().bitcast(I64, MemFlagsData::new(), wide))
+                self.b.ins().bitcast(I64, MemFlagsData::new(), wide)
             }
-            TypeKind::Ptr(to) if *to == *STR => (2, v),
-            TypeKind::Char if from == I8 => (3, self.int_to_int(v, from, I64, false)),
-            TypeKind::Ptr(_) | TypeKind::Address => (5, v),
-            TypeKind::Int(k) if !k.signed => (6, self.int_to_int(v, from, I64, false)),
-            _ => (0, self.int_to_int(v, from, I64, is_signed(ty))),
+            _ => self.int_to_int(v, from, I64, is_signed(ty)),
         }
     }
 }

@@ -4,7 +4,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value};
 use taipan_codegen::abi::{self, state};
-use taipan_lltype::{LLConst, LLOperand, VarLayout};
+use taipan_codegen::{RootsFrame, runtime};
+use taipan_lltype::{LLOperand, VarLayout};
 
 use super::{Bad, Emitter, PTR};
 
@@ -20,7 +21,7 @@ impl Emitter<'_, '_> {
         root: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
         let offset = self.root_offset(slot)?;
-        let (base, _) = self.roots_base()?;
+        let base = self.roots_base()?;
         let v = self.value(root)?;
         let flags = self.root_flags();
         self.b.ins().store(flags, v, base, offset);
@@ -30,14 +31,14 @@ impl Emitter<'_, '_> {
     /// `gc_restore_root(slot)`
     pub(super) fn restore_root(&mut self, slot: &LLOperand) -> Result<Value, Bad> {
         let offset = self.root_offset(slot)?;
-        let (base, _) = self.roots_base()?;
+        let base = self.roots_base()?;
         let flags = self.root_flags();
         Ok(self.b.ins().load(PTR, flags, base, offset))
     }
 
     /// `gc_leave_roots_frame`
     pub(super) fn leave_roots(&mut self) -> Result<Option<Value>, Bad> {
-        let (base, _) = self.roots_base()?;
+        let base = self.roots_base()?;
         self.store_state(state::ROOT_STACK_TOP, base);
         Ok(None)
     }
@@ -71,8 +72,8 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(tracked, slow, &[], next, &[]);
         self.b.switch_to_block(slow);
         match index {
-            Some(i) => self.call_slow("rpy_slow_writebarrier_array", &[obj, i]),
-            None => self.call_slow("rpy_slow_writebarrier", &[obj]),
+            Some(i) => self.call_slow(runtime::SLOW_WRITEBARRIER_ARRAY, &[obj, i]),
+            None => self.call_slow(runtime::SLOW_WRITEBARRIER, &[obj]),
         }
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
@@ -97,7 +98,7 @@ impl Emitter<'_, '_> {
         let others = (self.b.ins()).icmp(IntCC::SignedGreaterThan, count, one);
         self.b.ins().brif(others, less, &[], last, &[]);
         self.b.switch_to_block(last);
-        self.call_slow("rpy_slow_decref", &[obj]);
+        self.call_slow(runtime::SLOW_DECREF, &[obj]);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(less);
         let fewer = self.b.ins().iadd_imm_s(count, -1);
@@ -143,7 +144,7 @@ impl Emitter<'_, '_> {
         let mixed = self.b.ins().bxor(obj, low);
         self.jump(done, &[mixed]);
         self.b.switch_to_block(other);
-        let answer = self.call_runtime("rpy_gc_identityhash", &[obj], Some(I64));
+        let answer = self.call_runtime(runtime::GC_IDENTITYHASH, &[obj]);
         let answer = answer.unwrap_or(obj);
         self.jump(done, &[answer]);
         self.b.switch_to_block(done);
@@ -174,49 +175,44 @@ impl Emitter<'_, '_> {
         };
         let (from, to) = (item(source, from), item(dest, to));
         let bytes = self.b.ins().imul_imm_s(n, size);
-        self.call_runtime("memmove", &[to, from, bytes], Some(PTR));
+        self.call_runtime(runtime::MEMMOVE, &[to, from, bytes]);
         Ok(None)
     }
 
     /// Takes slots of the shadow stack. The transform fills all of them before the
     /// collector looks.
     pub(super) fn enter_roots(&mut self, slots: &LLOperand) -> Result<Option<Value>, Bad> {
-        let slots = constant(slots)?;
-        self.take_machine_stack(slots);
+        let frame = RootsFrame::with(slots)?;
+        self.take_machine_stack(frame);
         let base = self.load_state(state::ROOT_STACK_TOP);
         let variable = match self.roots {
             Some((v, _)) => v,
             None => self.b.declare_var(PTR),
         };
         self.b.def_var(variable, base);
-        self.roots = Some((variable, slots));
-        let top = self.b.ins().iadd_imm_s(base, slots * 8);
+        self.roots = Some((variable, frame));
+        let top = self.b.ins().iadd_imm_s(base, frame.size());
         self.store_state(state::ROOT_STACK_TOP, top);
         Ok(None)
     }
 
-    /// Makes the function's frame on the machine stack no smaller than the one on the shadow
-    /// stack: by that the shadow stack cannot be used up first, and nobody has to look how
-    /// full it is (`stacks.rs` of the runtime). Memory that is never touched costs nothing.
-    fn take_machine_stack(&mut self, slots: i64) {
-        let bytes = (slots * 8 - LINKAGE).max(0) as u32;
+    /// See [`RootsFrame::machine_bytes`].
+    fn take_machine_stack(&mut self, frame: RootsFrame) {
+        let bytes = frame.machine_bytes(LINKAGE) as u32;
         if bytes > 0 {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
             self.b.create_sized_stack_slot(data);
         }
     }
 
-    fn roots_base(&mut self) -> Result<(Value, i64), Bad> {
-        let (variable, slots) = self.roots.ok_or("no roots frame was entered")?;
-        Ok((self.b.use_var(variable), slots))
+    fn roots_base(&mut self) -> Result<Value, Bad> {
+        let (variable, _) = self.roots.ok_or("no roots frame was entered")?;
+        Ok(self.b.use_var(variable))
     }
 
     fn root_offset(&self, slot: &LLOperand) -> Result<i32, Bad> {
-        let slot = constant(slot)?;
-        match self.roots {
-            Some((_, slots)) if (0..slots).contains(&slot) => Ok(slot as i32 * 8),
-            _ => Err(format!("slot {slot} is outside the roots frame")),
-        }
+        let slot = RootsFrame::slot(self.roots.map(|(_, frame)| frame), slot)?;
+        Ok(RootsFrame::offset(slot) as i32)
     }
 
     /// Whether the machine stack is used up.
@@ -224,12 +220,5 @@ impl Emitter<'_, '_> {
         let limit = self.load_state(state::STACK_LIMIT);
         let sp = self.b.ins().get_stack_pointer(PTR);
         self.b.ins().icmp(IntCC::UnsignedLessThan, sp, limit)
-    }
-}
-
-fn constant(o: &LLOperand) -> Result<i64, Bad> {
-    match o {
-        LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
-        _ => Err("needs a constant".into()),
     }
 }

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use taipan_codegen::runtime::{self, RuntimeFunction};
 use taipan_codegen::{Glue, SymbolRef, abi};
 use taipan_lltype::{FuncKind, FuncSym};
 
@@ -128,9 +129,9 @@ fn call_with_lock(
     let leave = b.import_signature(sig.clone());
     sig.returns = core::mem::take(&mut sig.params);
     let enter = b.import_signature(sig);
-    let symbol = |name: &str| SymbolRef::External(name.into());
-    let enter = symbols.function(b.func, &symbol("rpy_callback_enter"), enter);
-    let leave = symbols.function(b.func, &symbol("rpy_callback_leave"), leave);
+    let symbol = |f: RuntimeFunction| SymbolRef::External(f.name.into());
+    let enter = symbols.function(b.func, &symbol(runtime::CALLBACK_ENTER), enter);
+    let leave = symbols.function(b.func, &symbol(runtime::CALLBACK_LEAVE), leave);
     let sig = b.import_signature(signature(f.ty())?);
     let callee = symbols.function(b.func, &SymbolRef::function(f), sig);
     let entered = b.ins().call(enter, &[]);

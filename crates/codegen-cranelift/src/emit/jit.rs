@@ -13,6 +13,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use taipan_codegen::runtime;
 use taipan_lltype::{FuncType, LLOperand, LLType};
 
 use super::symbols::Symbols;
@@ -57,7 +58,7 @@ impl Emitter<'_, '_> {
             self.b.ins().stack_store(PTR, word, slot, i as i32 * 8);
         }
         let greens = self.b.ins().stack_addr(PTR, slot, 0);
-        Ok(self.call_runtime("rpy_jit_enter", &[driver, greens], Some(PTR)))
+        Ok(self.call_runtime(runtime::JIT_ENTER, &[driver, greens]))
     }
 
     /// The bits of a value, in a machine word.
@@ -119,7 +120,7 @@ impl Emitter<'_, '_> {
         field: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
         let field = self.field_address(object, field)?;
-        Ok(self.call_runtime("rpy_jit_field_written", &[field], None))
+        Ok(self.call_runtime(runtime::JIT_FIELD_WRITTEN, &[field]))
     }
 
     /// `jit_count(counter)`

@@ -3,20 +3,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
-use taipan_codegen::SymbolRef;
-use taipan_codegen::abi::{LARGE_OBJECT, state};
+use taipan_codegen::abi::state;
+use taipan_codegen::{Allocation, SymbolRef, nursery_size, runtime};
 use taipan_graph::{Operation, VarId};
-use taipan_lltype::{
-    ConstantOperand, LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE,
-    VarLayout, VoidConst, has_destructor, round_up,
-};
+use taipan_lltype::{ConstantOperand, LLOperand, Layout, LowLevel, VarLayout};
 
 use super::{Bad, Emitter, PTR};
-
-/// Objects of up to this size are allocated inline and cleared by single stores.
-const MAX_INLINE_CLEAR: u64 = 128;
-/// Bytes of items up to which arrays are allocated inline.
-const MAX_SHORT_ARRAY: u64 = 128;
 
 impl Emitter<'_, '_> {
     /// `malloc` and its like, of an object with so many items.
@@ -28,28 +20,56 @@ impl Emitter<'_, '_> {
         op: &Operation<LowLevel>,
     ) -> Result<Value, Bad> {
         let ty = ty.as_type().ok_or("of what is no constant type")?;
-        let (gc, zero) = match flavor {
-            LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc, zero })) => (*gc, *zero),
-            _ => (ty.is_gc_container(), false),
-        };
-        let count = match length {
-            Some(length) => Some((self.value(length)?, length)),
-            None => None,
-        };
+        let (gc, zero) = taipan_codegen::flavor(flavor, ty);
+        let count = length.map(|l| self.value(l)).transpose()?;
         let l = self.layout(ty);
-        match (gc, count) {
-            (true, None) => Ok(self.malloc_fixed(ty, &l, op)),
-            (true, Some(n)) => self.malloc_varsize(ty, &l, n, zero, op),
-            (false, n) => self.malloc_raw(&l, n.map(|(n, _)| n), zero),
+        if !gc {
+            return self.malloc_raw(&l, count, zero);
+        }
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let how = taipan_codegen::allocation(ty, &l, length, op, zero, self.inlines())?;
+        let n = count.unwrap_or(info);
+        match (how, &l.var) {
+            (Allocation::Bump { size, length_at }, _) => {
+                let p = self.malloc_inline(info, size, op.result);
+                if let Some(at) = length_at {
+                    let flags = self.heap_flags();
+                    self.b.ins().store(flags, n, p, at as i32);
+                }
+                Ok(p)
+            }
+            (
+                Allocation::Items {
+                    most,
+                    length_at,
+                    zero,
+                },
+                Some(var),
+            ) => Ok(self.malloc_items(most, info, var, length_at, n, zero)),
+            (Allocation::Fixed, _) if self.in_cold_block => {
+                Ok(self.allocate_slowly(runtime::SLOW_MALLOC_FIXED, &[info]))
+            }
+            (Allocation::Fixed, _) => self
+                .call_runtime(runtime::GC_MALLOC_FIXED, &[info])
+                .ok_or_else(|| "no result".to_owned()),
+            (Allocation::Varsize { zero }, _) if self.in_cold_block => {
+                let zero = self.int(I64, i64::from(zero));
+                Ok(self.allocate_slowly(runtime::SLOW_MALLOC_VARSIZE, &[info, n, zero]))
+            }
+            (Allocation::Varsize { zero } | Allocation::Items { zero, .. }, _) => {
+                let zero = self.int(I8, i64::from(zero));
+                self.call_runtime(runtime::GC_MALLOC_VARSIZE, &[info, n, zero])
+                    .ok_or_else(|| "no result".to_owned())
+            }
         }
     }
 
     pub(super) fn raw_malloc(&mut self, size: Value, zero: bool) -> Option<Value> {
         if zero {
             let one = self.int(I64, 1);
-            return self.call_runtime("calloc", &[one, size], Some(PTR));
+            return self.call_runtime(runtime::CALLOC, &[one, size]);
         }
-        self.call_runtime("malloc", &[size], Some(PTR))
+        self.call_runtime(runtime::MALLOC, &[size])
     }
 
     fn malloc_raw(&mut self, l: &Layout, n: Option<Value>, zero: bool) -> Result<Value, Bad> {
@@ -74,21 +94,6 @@ impl Emitter<'_, '_> {
         Ok(p)
     }
 
-    /// An object of fixed size, cleared.
-    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, op: &Operation<LowLevel>) -> Value {
-        let info = self.address_of(&SymbolRef::TypeInfo(ty));
-        let size = round_up(l.size, 8);
-        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op) && self.inlines();
-        if self.in_cold_block {
-            return self.allocate_slowly("rpy_slow_malloc_fixed", &[info]);
-        }
-        if !inline {
-            let p = self.call_runtime("rpy_gc_malloc_fixed", &[info], Some(PTR));
-            return p.unwrap_or(info);
-        }
-        self.malloc_inline(info, size, op.result)
-    }
-
     /// Whether allocation is worth code of its own here.
     fn inlines(&self) -> bool {
         !self.in_cold_block && self.program.collector().has_nursery()
@@ -103,7 +108,7 @@ impl Emitter<'_, '_> {
         self.jump(done, &[fast]);
         self.b.switch_to_block(slow);
         let size_value = self.int(I64, size as i64);
-        let slow = self.allocate_slowly("rpy_slow_malloc", &[size_value]);
+        let slow = self.allocate_slowly(runtime::SLOW_MALLOC, &[size_value]);
         self.jump(done, &[slow]);
         self.b.switch_to_block(done);
         self.clear(p, info, size, object);
@@ -115,10 +120,7 @@ impl Emitter<'_, '_> {
     pub(super) fn malloc_nursery(&mut self, ty: &LLOperand, object: VarId) -> Result<Value, Bad> {
         let ty = ty.as_type().ok_or("of what is no constant type")?;
         let l = self.layout(ty);
-        let size = round_up(l.size, 8);
-        if size > MAX_INLINE_CLEAR {
-            return Err(format!("{ty} is too big"));
-        }
+        let size = nursery_size(ty, &l)?;
         let full = self.cold_block();
         self.nursery_full = Some(full);
         let size_value = self.int(I64, size as i64);
@@ -153,65 +155,16 @@ impl Emitter<'_, '_> {
         free
     }
 
-    /// A variable-sized object. Its items are cleared if they contain GC pointers or `zero`
-    /// says so; the others are filled by who makes them. Strings, and arrays of few items by constant, are allocated inline.
-    fn malloc_varsize(
+    /// An object with items, which are cleared if `zero`; inline if it has fewer than `most`.
+    fn malloc_items(
         &mut self,
-        ty: LLType,
-        l: &Layout,
-        (n, length): (Value, &LLOperand),
-        zero: bool,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
-        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
-        let info = self.address_of(&SymbolRef::TypeInfo(ty));
-        let is_string = ty == *STR || ty == *UNICODE;
-        if let (LLOperand::Const(LLConst::Int(_, n_const)), Some(length_at)) = (length, var.length)
-            && let Some(size) = u64::try_from(n_const.get())
-                .ok()
-                .and_then(|n| l.size_of_varsized(n))
-            && round_up(size, 8) <= MAX_INLINE_CLEAR
-            && self.inlines()
-        {
-            let p = self.malloc_inline(info, round_up(size, 8), op.result);
-            let flags = self.heap_flags();
-            self.b.ins().store(flags, n, p, length_at as i32);
-            return Ok(p);
-        }
-        if let Some(length_at) = var.length
-            && is_string
-            && self.inlines()
-        {
-            return self.malloc_string(info, var, length_at, n);
-        }
-        let filled = op.op == PlainOp::GcMallocFilled.into();
-        let zero = zero || !var.item_gc_pointers.is_empty() && !filled;
-        if let Some(length_at) = var.length
-            && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
-            && !is_string
-            && self.inlines()
-        {
-            return Ok(self.malloc_short_array(info, var, length_at, n, zero));
-        }
-        if self.in_cold_block {
-            let zero = self.int(I64, i64::from(zero));
-            return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
-        }
-        let zero = self.int(I8, i64::from(zero));
-        self.call_runtime("rpy_gc_malloc_varsize", &[info, n, zero], Some(PTR))
-            .ok_or_else(|| "no result".to_owned())
-    }
-
-    /// An array, its items cleared if `zero`; inline unless it is long.
-    fn malloc_short_array(
-        &mut self,
+        most: u64,
         info: Value,
         var: &VarLayout,
         length_at: u64,
         n: Value,
         zero: bool,
     ) -> Value {
-        let most = MAX_SHORT_ARRAY / var.item_size;
         let (p, done, result) = self.malloc_up_to(most, info, var, length_at, n, zero);
         if !zero {
             self.jump(done, &[p]);
@@ -240,21 +193,6 @@ impl Emitter<'_, '_> {
         result
     }
 
-    /// A string whose characters are not cleared; inline unless it is long.
-    fn malloc_string(
-        &mut self,
-        info: Value,
-        var: &VarLayout,
-        length_at: u64,
-        n: Value,
-    ) -> Result<Value, Bad> {
-        let most = LARGE_OBJECT / 2 / var.item_size;
-        let (p, done, result) = self.malloc_up_to(most, info, var, length_at, n, false);
-        self.jump(done, &[p]);
-        self.b.switch_to_block(done);
-        Ok(result)
-    }
-
     /// An object of up to `most` items in the nursery, or one from the runtime. Answers the
     /// former, all but its items filled in; where to go on; and what the outcome is called
     /// there.
@@ -275,7 +213,7 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(is_short, short, &[], long, &[]);
         self.b.switch_to_block(long);
         let clear = self.int(I64, i64::from(zero));
-        let p = self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, clear]);
+        let p = self.allocate_slowly(runtime::SLOW_MALLOC_VARSIZE, &[info, n, clear]);
         self.jump(done, &[p]);
         self.b.switch_to_block(short);
         let items = self.b.ins().imul_imm_s(n, var.item_size as i64);

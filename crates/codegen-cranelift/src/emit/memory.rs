@@ -2,10 +2,11 @@
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
+use taipan_codegen::runtime::{self, RuntimeFunction};
 use taipan_lltype::{LLConst, LLOperand, LLType, TypeKind, View, VoidConst, field_of, round_up};
 
 use super::types::clif_type;
-use super::{Bad, Emitter, PTR};
+use super::{Bad, Emitter};
 
 /// Where the items of an array are.
 struct Items {
@@ -244,7 +245,7 @@ impl Emitter<'_, '_> {
     ) -> Result<Option<Value>, Bad> {
         let (address, size) = (self.value(address)?, self.value(size)?);
         let zero = self.int(I32, 0);
-        self.call_runtime("memset", &[address, zero, size], Some(PTR));
+        self.call_runtime(runtime::MEMSET, &[address, zero, size]);
         Ok(None)
     }
 
@@ -262,21 +263,21 @@ impl Emitter<'_, '_> {
             std::cmp::Ordering::Equal => byte,
             std::cmp::Ordering::Greater => self.b.ins().ireduce(I32, byte),
         };
-        self.call_runtime("memset", &[address, byte, size], Some(PTR));
+        self.call_runtime(runtime::MEMSET, &[address, byte, size]);
         Ok(None)
     }
 
     /// `raw_memcopy` and `raw_memmove`, by a function of C.
     pub(super) fn copy_raw(
         &mut self,
-        name: &str,
+        f: RuntimeFunction,
         source: &LLOperand,
         dest: &LLOperand,
         size: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
         let (source, dest) = (self.value(source)?, self.value(dest)?);
         let size = self.value(size)?;
-        self.call_runtime(name, &[dest, source, size], Some(PTR));
+        self.call_runtime(f, &[dest, source, size]);
         Ok(None)
     }
 

@@ -28,7 +28,8 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rustc_hash::FxHashMap;
-use taipan_codegen::{SymbolRef, abi};
+use taipan_codegen::runtime::{Calls, RuntimeFunction};
+use taipan_codegen::{RootsFrame, SymbolRef, abi};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
 
@@ -170,7 +171,7 @@ struct Emitter<'a, 'b> {
     layouts: FxHashMap<LLType, Rc<Layout>>,
     regions: Regions,
     /// The frame on the shadow stack: its address, and its number of slots.
-    roots: Option<(Variable, i64)>,
+    roots: Option<(Variable, RootsFrame)>,
     /// The operation being emitted.
     place: (BlockId, usize),
     /// Whether instructions get to know where they come from.
@@ -330,37 +331,40 @@ impl Emitter<'_, '_> {
     }
 
     /// A function of the runtime, with C's conventions.
-    fn call_runtime(&mut self, name: &str, args: &[Value], result: Option<Type>) -> Option<Value> {
-        self.call_with(CallConv::SystemV, name, args, result)
+    fn call_runtime(&mut self, f: RuntimeFunction, args: &[Value]) -> Option<Value> {
+        self.call_with(CallConv::SystemV, f, args)
     }
 
     /// A function of the runtime for slow paths, which leaves all registers alone. Its
     /// arguments are words in memory: a value that had to be in a certain register here would
     /// be kept in that one from where it is made, though the slow path is hardly ever taken.
-    fn call_slow(&mut self, name: &str, args: &[Value]) {
+    fn call_slow(&mut self, f: RuntimeFunction, args: &[Value]) {
         for (at, v) in (abi::state::SLOW_ARGUMENTS..).step_by(8).zip(args) {
             self.store_state(at, *v);
         }
-        self.call_with(CallConv::PreserveAll, name, &[], None);
+        debug_assert_eq!(f.calls, Calls::Slow, "{}", f.name);
+        self.call_with(CallConv::PreserveAll, f, &[]);
     }
 
     /// A function for slow paths that makes an object.
-    fn allocate_slowly(&mut self, name: &str, args: &[Value]) -> Value {
-        self.call_slow(name, args);
+    fn allocate_slowly(&mut self, f: RuntimeFunction, args: &[Value]) -> Value {
+        self.call_slow(f, args);
         self.load_state(abi::state::SLOW_RESULT)
     }
 
     fn call_with(
         &mut self,
         convention: CallConv,
-        name: &str,
+        f: RuntimeFunction,
         args: &[Value],
-        result: Option<Type>,
     ) -> Option<Value> {
-        let params: Vec<Type> = args
-            .iter()
-            .map(|a| self.b.func.dfg.value_type(*a))
-            .collect();
+        let params: Vec<Type> = f.args.iter().filter_map(|(_, t)| types::of_c(*t)).collect();
+        debug_assert!(
+            (args.iter().map(|a| self.b.func.dfg.value_type(*a))).eq(params.iter().copied()),
+            "the arguments of {}",
+            f.name
+        );
+        let result = types::of_c(f.result);
         let key = (params, result.into_iter().collect::<Vec<_>>(), convention);
         let sig = match self.signatures.get(&key) {
             Some(s) => *s,
@@ -375,7 +379,7 @@ impl Emitter<'_, '_> {
                 sig
             }
         };
-        let symbol = SymbolRef::External(name.into());
+        let symbol = SymbolRef::External(f.name.into());
         let f = match self.functions.get(&symbol) {
             Some(f) => *f,
             None => {

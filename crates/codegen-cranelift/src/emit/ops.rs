@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64, I128};
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Type, Value};
 use taipan_codegen::abi::{mark, state};
+use taipan_codegen::runtime::{self, END_OF_LINE, printed_kind, runtime_call};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, NumOp, TIMESTAMP_UNIT, View, checked_in};
 
@@ -29,6 +30,14 @@ impl Emitter<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// An operation that is a call of the runtime.
+    fn runtime_operation(&mut self, view: &View<'_, LLOperand>) -> Result<Option<Value>, Bad> {
+        let (f, operands) = runtime_call(view).ok_or("no call")?;
+        let values = operands.into_iter().map(|o| self.value(o));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        Ok(self.call_runtime(f, &values))
     }
 
     /// An operation without a value must have a Void result.
@@ -180,7 +189,7 @@ impl Emitter<'_, '_> {
                 match self.checked {
                     true => self.checked_free(address),
                     false => {
-                        self.call_runtime("free", &[address], None);
+                        self.call_runtime(runtime::FREE, &[address]);
                     }
                 }
                 return Ok(None);
@@ -254,34 +263,15 @@ impl Emitter<'_, '_> {
                 size,
             } => return self.fill_raw(address, byte, size),
             View::RawMemcopy { source, dest, size } => {
-                return self.copy_raw("memcpy", source, dest, size);
+                return self.copy_raw(runtime::MEMCPY, source, dest, size);
             }
             View::RawMemmove { source, dest, size } => {
-                return self.copy_raw("memmove", source, dest, size);
+                return self.copy_raw(runtime::MEMMOVE, source, dest, size);
             }
-            View::GcCollect { .. } => return Ok(self.call_runtime("rpy_gc_collect", &[], None)),
-            View::GcCollectMinor {} => {
-                return Ok(self.call_runtime("rpy_gc_collect_minor", &[], None));
-            }
-            View::GcFqRegister { queue, object } => {
-                let args = [self.value(queue)?, self.value(object)?];
-                return Ok(self.call_runtime("rpy_gc_fq_register", &args, None));
-            }
-            View::GcFqNextDead { queue } => {
-                let queue = self.value(queue)?;
-                return Ok(self.call_runtime("rpy_gc_fq_next_dead", &[queue], Some(PTR)));
-            }
+            taipan_codegen::runtime_operation!() => return self.runtime_operation(&view),
             View::GcIdentityhash { object } => {
                 let object = self.value(object)?;
                 self.identity_hash(object)
-            }
-            View::GcId { object } => {
-                let object = self.value(object)?;
-                return Ok(self.call_runtime("rpy_gc_id", &[object], Some(I64)));
-            }
-            View::GcCanMove { object } => {
-                let object = self.value(object)?;
-                return Ok(self.call_runtime("rpy_gc_can_move", &[object], Some(I8)));
             }
             View::GcWritebarrier { object, index } => {
                 let object = self.value(object)?;
@@ -305,10 +295,6 @@ impl Emitter<'_, '_> {
                 dest_start,
                 length,
             } => return self.copy_array([source, dest, source_start, dest_start, length]),
-            View::WeakrefCreate { object } => {
-                let object = self.value(object)?;
-                return Ok(self.call_runtime("rpy_gc_weakref_create", &[object], Some(PTR)));
-            }
             View::WeakrefDeref { weakref } => {
                 let weakref = self.value(weakref)?;
                 let flags = self.heap_flags();
@@ -374,18 +360,11 @@ impl Emitter<'_, '_> {
             | View::DebugPrintTraceback {} => return Ok(None),
             View::JitIsVirtual { .. } => self.int(I8, 0),
             View::LlGetTimestampUnit {} => self.int(I64, TIMESTAMP_UNIT),
-            View::LlReadTimestamp {} => {
-                return Ok(self.call_runtime("rpy_read_timestamp", &[], Some(I64)));
-            }
             View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {
                 return Err("thread-local values are not supported by this back end".into());
             }
             View::DebugPrint { values } => return self.debug_print(values),
             View::DebugAssert { condition, .. } => return self.debug_assert(condition, op),
-            View::DebugFatalerror { message } => {
-                let message = self.value(message)?;
-                return Ok(self.call_runtime("rpy_debug_fatalerror", &[message], None));
-            }
             View::WeAreJitted {}
             | View::JitIsConstant { .. }
             | View::JitAssertGreen { .. }
@@ -423,7 +402,7 @@ impl Emitter<'_, '_> {
         let (failed, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(condition, next, &[], failed, &[]);
         self.b.switch_to_block(failed);
-        self.call_runtime("rpy_assert_failed", &[], None);
+        self.call_runtime(runtime::ASSERT_FAILED, &[]);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
         Ok(None)
@@ -434,16 +413,16 @@ impl Emitter<'_, '_> {
         for a in values {
             let ty = self.ty(a);
             let Some(v) = self.maybe(a)? else { continue };
-            let (kind, word) = self.printable(ty, v);
-            self.print_word(kind, word);
+            let word = self.printable(ty, v);
+            self.print_word(printed_kind(ty), word);
         }
         let zero = self.int(I64, 0);
-        self.print_word(4, zero);
+        self.print_word(END_OF_LINE, zero);
         Ok(None)
     }
 
-    fn print_word(&mut self, kind: i64, word: Value) {
-        let kind = self.int(cranelift_codegen::ir::types::I32, kind);
-        self.call_runtime("rpy_debug_print", &[kind, word], None);
+    fn print_word(&mut self, kind: i32, word: Value) {
+        let kind = self.int(cranelift_codegen::ir::types::I32, kind.into());
+        self.call_runtime(runtime::DEBUG_PRINT, &[kind, word]);
     }
 }

@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64, I128};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use cranelift_codegen::isa::CallConv;
+use taipan_codegen::runtime::CType;
 use taipan_lltype::{FuncType, LLType, TypeKind};
 
 use super::Bad;
@@ -24,6 +25,18 @@ pub(crate) fn clif_type(ty: LLType) -> Option<Type> {
         TypeKind::SingleFloat => F32,
         TypeKind::Address | TypeKind::Ptr(_) => I64,
         _ => return None,
+    })
+}
+
+/// The machine type of what C functions take and return; none for nothing.
+pub(super) fn of_c(ty: CType) -> Option<Type> {
+    Some(match ty {
+        CType::Void => return None,
+        CType::Bool => I8,
+        CType::Int32 => I32,
+        CType::Signed | CType::Word | CType::Pointer | CType::Constant => I64,
+        CType::Int128 | CType::UInt128 => I128,
+        CType::Float => F64,
     })
 }
 

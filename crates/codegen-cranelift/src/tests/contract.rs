@@ -102,8 +102,14 @@ fn program_table_agrees() {
 fn every_external_function_exists() {
     let mut names = Vec::new();
     start::symbols(|name, _| names.push(name));
-    for e in taipan_lltype::EXTERNALS {
-        assert!(names.contains(&e.name), "{}", e.name);
+    let called = taipan_codegen::runtime::RUNTIME_FUNCTIONS;
+    let called = called.iter().map(|f| f.name);
+    for name in taipan_lltype::EXTERNALS
+        .iter()
+        .map(|e| e.name)
+        .chain(called)
+    {
+        assert!(names.contains(&name), "{name}");
     }
 }
 

@@ -2,6 +2,7 @@
 //! `taipan_lltype::eval_num`; where LLVM leaves a result undefined, it is defined here as on
 //! Cranelift, except for divisions by zero, which are checked for before.
 
+use taipan_codegen::runtime;
 use taipan_lltype::{LLConst, LLOperand, LLType, NumFamily, NumOp, const_word};
 
 use super::{Emitter, Value};
@@ -197,13 +198,8 @@ impl Emitter<'_> {
     ) -> Result<Value, Bad> {
         let div = num == NumOp::FloorDiv;
         if ty == Ty::I128 {
-            let name = match (div, signed) {
-                (true, true) => "rpy_i128_div",
-                (true, false) => "rpy_u128_div",
-                (false, true) => "rpy_i128_rem",
-                (false, false) => "rpy_u128_rem",
-            };
-            let result = self.call_runtime(name, &[a.clone(), b.clone()], Some(Ty::I128));
+            let f = runtime::division_of_128(div, signed);
+            let result = self.call_runtime(f, &[a.clone(), b.clone()]);
             return result.ok_or_else(|| "no result".into());
         }
         let (d, r) = if signed {

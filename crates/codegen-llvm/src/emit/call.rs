@@ -1,7 +1,7 @@
 //! Calls.
 
 use taipan_codegen::abi::{self, state};
-use taipan_codegen::{Glue, SymbolRef};
+use taipan_codegen::{Glue, SymbolRef, runtime};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLOperand, TypeKind, VoidConst, releases_gil,
 };
@@ -154,11 +154,11 @@ impl Emitter<'_> {
             }
         }
         if calls_back {
-            self.call_runtime("rpy_callback_prepare", &[], None);
+            self.call_runtime(runtime::CALLBACK_PREPARE, &[]);
         }
-        self.call_runtime("rpy_gil_release", &[], None);
+        self.call_runtime(runtime::GIL_RELEASE, &[]);
         let result = self.call_function(f, &values)?;
-        self.call_runtime("rpy_gil_acquire", &[], None);
+        self.call_runtime(runtime::GIL_ACQUIRE, &[]);
         Ok(result)
     }
 
@@ -223,6 +223,6 @@ impl Emitter<'_> {
         field: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
         let field = self.field_address(object, field)?;
-        Ok(self.call_runtime("rpy_jit_field_written", &[field], None))
+        Ok(self.call_runtime(runtime::JIT_FIELD_WRITTEN, &[field]))
     }
 }

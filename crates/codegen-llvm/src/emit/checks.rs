@@ -2,7 +2,7 @@
 //!
 //! A null pointer needs no check: its page faults.
 
-use taipan_codegen::abi;
+use taipan_codegen::{abi, runtime};
 use taipan_graph::Operation;
 use taipan_lltype::{LLType, LowLevel, is_index_check};
 
@@ -18,7 +18,7 @@ impl Emitter<'_> {
         self.start(&failed);
         let [location, frame] = self.where_it_is();
         let what = self.int(Ty::I64, i128::from(what));
-        self.call_runtime("rpy_check_failed", &[what, location, frame], None);
+        self.call_runtime(runtime::CHECK_FAILED, &[what, location, frame]);
         self.never_reached();
         self.start(&next);
     }
@@ -65,7 +65,7 @@ impl Emitter<'_> {
     /// `free` that keeps the memory for a while.
     pub(super) fn checked_free(&mut self, address: Value) {
         let [location, frame] = self.where_it_is();
-        self.call_runtime("rpy_checked_free", &[address, location, frame], None);
+        self.call_runtime(runtime::CHECKED_FREE, &[address, location, frame]);
     }
 
     /// Ends a block whose end is never reached.

@@ -1,6 +1,7 @@
 //! Conversions between primitive types (`taipan_lltype::convert` defines them).
 
-use taipan_lltype::{LLOperand, LLType, STR, TypeKind};
+use taipan_codegen::runtime;
+use taipan_lltype::{LLOperand, LLType, TypeKind};
 
 use super::{Emitter, Value};
 use crate::text::Metadata;
@@ -58,13 +59,8 @@ impl Emitter<'_> {
     fn float_to_int(&mut self, v: &Value, t: Ty, signed: bool) -> Result<Value, Bad> {
         let v = self.float_to_float(v, Ty::F64);
         if t == Ty::I128 {
-            let name = if signed {
-                "rpy_f64_to_i128"
-            } else {
-                "rpy_f64_to_u128"
-            };
-            return (self.call_runtime(name, &[v], Some(Ty::I128)))
-                .ok_or_else(|| "no result".into());
+            let f = runtime::f64_to_128(signed);
+            return (self.call_runtime(f, &[v])).ok_or_else(|| "no result".into());
         }
         let near = self.intrinsic("llvm.fptosi.sat.i64.f64", &[&v], "i64");
         let near = Value::new(near, Ty::I64);
@@ -76,8 +72,7 @@ impl Emitter<'_> {
         let before = self.label.clone();
         self.branch_if(&saturated, &far, &done, Some(Metadata::FirstIsRare));
         self.start(&far);
-        let wide =
-            (self.call_runtime("rpy_f64_to_i128", &[v], Some(Ty::I128))).ok_or("no result")?;
+        let wide = (self.call_runtime(runtime::F64_TO_I128, &[v])).ok_or("no result")?;
         let low = self.ins(Ty::I64, &format!("trunc {} to i64", wide.typed()));
         self.go(&done);
         self.start(&done);
@@ -87,12 +82,8 @@ impl Emitter<'_> {
 
     fn int_to_float(&mut self, v: &Value, t: Ty, signed: bool) -> Value {
         if v.ty == Ty::I128 {
-            let name = if signed {
-                "rpy_i128_to_f64"
-            } else {
-                "rpy_u128_to_f64"
-            };
-            if let Some(r) = self.call_runtime(name, std::slice::from_ref(v), Some(Ty::F64)) {
+            let f = runtime::f64_of_128(signed);
+            if let Some(r) = self.call_runtime(f, std::slice::from_ref(v)) {
                 return self.float_to_float(&r, t);
             }
         }
@@ -123,23 +114,14 @@ impl Emitter<'_> {
     }
 
     /// What `rpy_debug_print` takes for a value.
-    pub(super) fn printable(&mut self, ty: LLType, v: &Value) -> Result<(i128, Value), Bad> {
+    pub(super) fn printable(&mut self, ty: LLType, v: &Value) -> Result<Value, Bad> {
         Ok(match ty.kind() {
             TypeKind::Float | TypeKind::SingleFloat => {
                 let wide = self.float_to_float(v, Ty::F64);
-                (1, self.word_of(&wide)?)
+                self.word_of(&wide)?
             }
-            TypeKind::Ptr(to) if *to == *STR => (2, self.as_type(v, Ty::I64)),
-            TypeKind::Char if v.ty == Ty::I8 => (3, self.int_to_int(v, Ty::I64, false)),
-            _ => {
-                let kind = match ty.kind() {
-                    TypeKind::Ptr(_) | TypeKind::Address => 5,
-                    TypeKind::Int(k) if !k.signed => 6,
-                    _ => 0,
-                };
-                let v = self.as_type(v, Ty::I64);
-                (kind, self.int_to_int(&v, Ty::I64, is_signed(ty)))
-            }
+            TypeKind::Ptr(_) | TypeKind::Address => self.as_type(v, Ty::I64),
+            _ => self.int_to_int(v, Ty::I64, is_signed(ty)),
         })
     }
 }

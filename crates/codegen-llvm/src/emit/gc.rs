@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use taipan_codegen::abi::{self, state};
-use taipan_lltype::{LLConst, LLOperand, VarLayout};
+use taipan_codegen::{RootsFrame, runtime};
+use taipan_lltype::{LLOperand, VarLayout};
 
 use super::{Emitter, HEAP, ROOTS, Value};
 use crate::text::Metadata;
@@ -80,8 +81,8 @@ impl Emitter<'_> {
         self.branch_if(&bit, &slow, &next, Some(Metadata::FirstIsRare));
         self.start(&slow);
         match index {
-            Some(i) => self.call_slow("rpy_slow_writebarrier_array", &[obj.clone(), i]),
-            None => self.call_slow("rpy_slow_writebarrier", std::slice::from_ref(obj)),
+            Some(i) => self.call_slow(runtime::SLOW_WRITEBARRIER_ARRAY, &[obj.clone(), i]),
+            None => self.call_slow(runtime::SLOW_WRITEBARRIER, std::slice::from_ref(obj)),
         }
         self.go(&next);
         self.start(&next);
@@ -106,7 +107,7 @@ impl Emitter<'_> {
         let others = self.part(&format!("icmp sgt i64 {count}, 1"));
         self.branch_if(&others, &less, &last, Some(Metadata::SecondIsRare));
         self.start(&last);
-        self.call_slow("rpy_slow_decref", std::slice::from_ref(obj));
+        self.call_slow(runtime::SLOW_DECREF, std::slice::from_ref(obj));
         self.go(&next);
         self.start(&less);
         let fewer = self.part(&format!("sub i64 {count}, 1"));
@@ -160,7 +161,7 @@ impl Emitter<'_> {
         self.go(&done);
         self.start(&other);
         let args = std::slice::from_ref(obj);
-        let found = self.call_runtime("rpy_gc_identityhash", args, Some(Ty::I64));
+        let found = self.call_runtime(runtime::GC_IDENTITYHASH, args);
         let found = found.unwrap_or_else(|| mixed.clone());
         self.go(&done);
         self.start(&done);
@@ -185,33 +186,31 @@ impl Emitter<'_> {
         };
         let (from, to) = (item(&source, &from), item(&dest, &to));
         let bytes = self.scaled(&n, var.item_size);
-        self.call_runtime("memmove", &[to, from, bytes], Some(Ty::Ptr));
+        self.call_runtime(runtime::MEMMOVE, &[to, from, bytes]);
         Ok(None)
     }
 
     /// Takes slots of the shadow stack. The transform fills all of them before the collector
     /// looks.
     pub(super) fn enter_roots(&mut self, slots: &LLOperand) -> Result<Option<Value>, Bad> {
-        let slots = constant(slots)?;
+        let frame = RootsFrame::with(slots)?;
         if self.roots.is_none() {
             self.slot(FRAME, "ptr");
         }
-        self.take_machine_stack(slots);
+        self.take_machine_stack(frame);
         let base = self.load_state(state::ROOT_STACK_TOP, Ty::Ptr);
         self.run(&format!("store {}, ptr {FRAME}, align 8", base.typed()));
-        self.roots = Some(slots);
-        let text = format!("getelementptr i8, ptr {}, i64 {}", base.text, slots * 8);
+        self.roots = Some(frame);
+        let text = format!("getelementptr i8, ptr {}, i64 {}", base.text, frame.size());
         let top = self.ins(Ty::Ptr, &text);
         self.store_state(state::ROOT_STACK_TOP, &top);
         Ok(None)
     }
 
-    /// Makes the function's frame on the machine stack no smaller than the one on the shadow
-    /// stack: by that the shadow stack cannot be used up first, and nobody has to look how
-    /// full it is (`stacks.rs` of the runtime). Memory that is never touched costs nothing;
-    /// an instruction that mentions it and does nothing keeps LLVM from dropping it.
-    fn take_machine_stack(&mut self, slots: i64) {
-        let bytes = (slots * 8 - LINKAGE).max(0);
+    /// See [`RootsFrame::machine_bytes`]. An instruction that mentions the memory and does nothing keeps LLVM from
+    /// dropping it.
+    fn take_machine_stack(&mut self, frame: RootsFrame) {
+        let bytes = frame.machine_bytes(LINKAGE);
         if bytes == 0 {
             return;
         }
@@ -223,14 +222,9 @@ impl Emitter<'_> {
     }
 
     fn root_place(&mut self, slot: &LLOperand) -> Result<Value, Bad> {
-        let slot = constant(slot)?;
-        match self.roots {
-            Some(slots) if (0..slots).contains(&slot) => {
-                let base = self.ins(Ty::Ptr, &format!("load ptr, ptr {FRAME}, align 8"));
-                Ok(self.offset(&base, slot as u64 * 8))
-            }
-            _ => Err(format!("slot {slot} is outside the roots frame")),
-        }
+        let slot = RootsFrame::slot(self.roots, slot)?;
+        let base = self.ins(Ty::Ptr, &format!("load ptr, ptr {FRAME}, align 8"));
+        Ok(self.offset(&base, RootsFrame::offset(slot) as u64))
     }
 
     /// Whether the machine stack is used up.
@@ -243,12 +237,5 @@ impl Emitter<'_> {
         let text = format!("call i64 @llvm.read_register.i64(metadata {register})");
         let sp = self.ins(Ty::I64, &text);
         self.compared("ult", &sp, &limit)
-    }
-}
-
-fn constant(o: &LLOperand) -> Result<i64, Bad> {
-    match o {
-        LLOperand::Const(LLConst::Int(_, n)) => Ok(n.get() as i64),
-        _ => Err("needs a constant".into()),
     }
 }

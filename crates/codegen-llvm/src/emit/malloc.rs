@@ -3,22 +3,14 @@
 //! New objects are cleared by stores of single words; LLVM drops those of words that are
 //! stored to right away.
 
-use taipan_codegen::SymbolRef;
-use taipan_codegen::abi::{LARGE_OBJECT, state};
+use taipan_codegen::abi::state;
+use taipan_codegen::{Allocation, SymbolRef, nursery_size, runtime};
 use taipan_graph::Operation;
-use taipan_lltype::{
-    LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE, VarLayout, VoidConst,
-    has_destructor, round_up,
-};
+use taipan_lltype::{ConstantOperand, LLOperand, Layout, LowLevel, VarLayout};
 
 use super::{Emitter, HEAP, Value};
 use crate::text::Metadata;
 use crate::types::{Bad, Ty};
-
-/// Objects of up to this size are allocated inline and cleared by single stores.
-const MAX_INLINE_CLEAR: u64 = 128;
-/// Bytes of items up to which arrays are allocated inline.
-const MAX_SHORT_ARRAY: u64 = 128;
 
 /// What allocation functions return: nobody else knows the address.
 const FRESH: &str = "noalias nonnull ";
@@ -42,33 +34,66 @@ impl Emitter<'_> {
         length: Option<&LLOperand>,
         op: &Operation<LowLevel>,
     ) -> Result<Value, Bad> {
-        use taipan_lltype::ConstantOperand as _;
         let ty = ty.as_type().ok_or("of what is no constant type")?;
-        let (gc, zero) = match flavor {
-            LLOperand::Const(LLConst::Void(VoidConst::Flavor { gc, zero })) => (*gc, *zero),
-            _ => (ty.is_gc_container(), false),
-        };
-        let count = match length {
-            Some(length) => Some((self.word(length)?, length)),
-            None => None,
-        };
+        let (gc, zero) = taipan_codegen::flavor(flavor, ty);
+        let count = length.map(|l| self.word(l)).transpose()?;
         let l = self.layout(ty);
-        match (gc, count) {
-            (true, None) => Ok(self.malloc_fixed(ty, &l, op)),
-            (true, Some(n)) => self.malloc_varsize(ty, &l, n, zero, op),
-            (false, n) => self.malloc_raw(&l, n.map(|(n, _)| n), zero),
+        if !gc {
+            return self.malloc_raw(&l, count, zero);
+        }
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let how = taipan_codegen::allocation(ty, &l, length, op, zero, self.inlines())?;
+        let n = count.unwrap_or_else(|| info.clone());
+        match (how, &l.var) {
+            (Allocation::Bump { size, length_at }, _) => {
+                let p = self.malloc_inline(&info, size);
+                if let Some(at) = length_at {
+                    self.store_word(&p, at, &n);
+                }
+                Ok(p)
+            }
+            (
+                Allocation::Items {
+                    most,
+                    length_at,
+                    zero,
+                },
+                Some(var),
+            ) => {
+                let made = self.malloc_up_to(most, &info, var, length_at, &n, zero);
+                if zero {
+                    self.clear_items(&made.object, var, &n);
+                }
+                Ok(self.met(made))
+            }
+            (Allocation::Fixed, _) if self.in_cold_block => {
+                Ok(self.allocate_slowly(runtime::SLOW_MALLOC_FIXED, &[info]))
+            }
+            (Allocation::Fixed, _) => self
+                .call_runtime_with(FRESH, runtime::GC_MALLOC_FIXED, &[info])
+                .ok_or_else(|| "no result".to_owned()),
+            (Allocation::Varsize { zero }, _) if self.in_cold_block => {
+                let zero = self.int(Ty::I64, i128::from(zero));
+                Ok(self.allocate_slowly(runtime::SLOW_MALLOC_VARSIZE, &[info, n, zero]))
+            }
+            (Allocation::Varsize { zero } | Allocation::Items { zero, .. }, _) => {
+                let zero = self.int(Ty::I8, i128::from(zero));
+                let args = [info, n, zero];
+                self.call_runtime_with(FRESH, runtime::GC_MALLOC_VARSIZE, &args)
+                    .ok_or_else(|| "no result".to_owned())
+            }
         }
     }
 
     pub(super) fn raw_malloc(&mut self, size: Value, zero: bool) -> Option<Value> {
-        let (name, args) = match zero {
-            true => ("calloc", vec![self.int(Ty::I64, 1), size]),
-            false => ("malloc", vec![size]),
+        let (f, args) = match zero {
+            true => (runtime::CALLOC, vec![self.int(Ty::I64, 1), size]),
+            false => (runtime::MALLOC, vec![size]),
         };
         // Checked code reads what was never written, to see whether it was freed: what LLVM
         // knows to be fresh has any contents it likes.
         let attribute = if self.checked { "" } else { "noalias " };
-        self.call_runtime_with(attribute, name, &args, Some(Ty::Ptr))
+        self.call_runtime_with(attribute, f, &args)
     }
 
     fn malloc_raw(&mut self, l: &Layout, n: Option<Value>, zero: bool) -> Result<Value, Bad> {
@@ -94,22 +119,6 @@ impl Emitter<'_> {
         Ok(p)
     }
 
-    /// An object of fixed size, cleared.
-    fn malloc_fixed(&mut self, ty: LLType, l: &Layout, op: &Operation<LowLevel>) -> Value {
-        let info = self.address_of(&SymbolRef::TypeInfo(ty));
-        let size = round_up(l.size, 8);
-        let inline = size <= MAX_INLINE_CLEAR && !has_destructor(op) && self.inlines();
-        if self.in_cold_block {
-            return self.allocate_slowly("rpy_slow_malloc_fixed", &[info]);
-        }
-        if !inline {
-            let args = std::slice::from_ref(&info);
-            let p = self.call_runtime_with(FRESH, "rpy_gc_malloc_fixed", args, Some(Ty::Ptr));
-            return p.unwrap_or(info);
-        }
-        self.malloc_inline(&info, size)
-    }
-
     /// Whether allocation is worth code of its own here.
     fn inlines(&self) -> bool {
         !self.in_cold_block && self.program.collector().has_nursery()
@@ -123,7 +132,7 @@ impl Emitter<'_> {
         let before = self.label.clone();
         self.go(&done);
         self.start(&slow);
-        let made = self.allocate_slowly("rpy_slow_malloc", &[size_value]);
+        let made = self.allocate_slowly(runtime::SLOW_MALLOC, &[size_value]);
         self.go(&done);
         self.start(&done);
         let p = self.merge(Ty::Ptr, &[(&fast, &before), (&made, &slow)]);
@@ -134,13 +143,9 @@ impl Emitter<'_> {
     /// An object of fixed size that ends its block: the second exit is for when the nursery
     /// is full.
     pub(super) fn malloc_nursery(&mut self, ty: &LLOperand) -> Result<Value, Bad> {
-        use taipan_lltype::ConstantOperand as _;
         let ty = ty.as_type().ok_or("of what is no constant type")?;
         let l = self.layout(ty);
-        let size = round_up(l.size, 8);
-        if size > MAX_INLINE_CLEAR {
-            return Err(format!("{ty} is too big"));
-        }
+        let size = nursery_size(ty, &l)?;
         let full = self.new_label("full");
         let size_value = self.int(Ty::I64, i128::from(size));
         let p = self.bump(&size_value, &full);
@@ -178,68 +183,6 @@ impl Emitter<'_> {
         self.start(&fast);
         self.store_state(state::NURSERY_FREE, &end);
         free
-    }
-
-    /// A variable-sized object. Its items are cleared if they contain GC pointers or `zero`
-    /// says so; the others are filled by who makes them. Strings, and arrays of few items,
-    /// are allocated inline.
-    fn malloc_varsize(
-        &mut self,
-        ty: LLType,
-        l: &Layout,
-        (n, length): (Value, &LLOperand),
-        zero: bool,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
-        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
-        let info = self.address_of(&SymbolRef::TypeInfo(ty));
-        let is_string = ty == *STR || ty == *UNICODE;
-        if let (LLOperand::Const(LLConst::Int(_, n_const)), Some(length_at)) = (length, var.length)
-            && let Some(size) = u64::try_from(n_const.get())
-                .ok()
-                .and_then(|n| l.size_of_varsized(n))
-            && round_up(size, 8) <= MAX_INLINE_CLEAR
-            && self.inlines()
-        {
-            let p = self.malloc_inline(&info, round_up(size, 8));
-            self.store_word(&p, length_at, &n);
-            return Ok(p);
-        }
-        if let Some(length_at) = var.length
-            && is_string
-            && self.inlines()
-        {
-            // The characters are not cleared.
-            let most = LARGE_OBJECT / 2 / var.item_size;
-            let made = self.malloc_up_to(most, &info, var, length_at, &n, false);
-            return Ok(self.met(made));
-        }
-        let filled = op.op == PlainOp::GcMallocFilled.into();
-        let zero = zero || !var.item_gc_pointers.is_empty() && !filled;
-        if let Some(length_at) = var.length
-            && (1..=MAX_SHORT_ARRAY).contains(&var.item_size)
-            && !is_string
-            && self.inlines()
-        {
-            let most = MAX_SHORT_ARRAY / var.item_size;
-            let made = self.malloc_up_to(most, &info, var, length_at, &n, zero);
-            if zero {
-                self.clear_items(&made.object, var, &n);
-            }
-            return Ok(self.met(made));
-        }
-        if self.in_cold_block {
-            let zero = self.int(Ty::I64, i128::from(zero));
-            return Ok(self.allocate_slowly("rpy_slow_malloc_varsize", &[info, n, zero]));
-        }
-        let zero = self.int(Ty::I8, i128::from(zero));
-        self.call_runtime_with(
-            FRESH,
-            "rpy_gc_malloc_varsize",
-            &[info, n, zero],
-            Some(Ty::Ptr),
-        )
-        .ok_or_else(|| "no result".to_owned())
     }
 
     /// Clears the items of a short array, word by word.
@@ -296,7 +239,7 @@ impl Emitter<'_> {
         self.start(&long);
         let clear = self.int(Ty::I64, i128::from(zero));
         let args = [info.clone(), n.clone(), clear];
-        let slow = self.allocate_slowly("rpy_slow_malloc_varsize", &args);
+        let slow = self.allocate_slowly(runtime::SLOW_MALLOC_VARSIZE, &args);
         self.go(&done);
         self.start(&short);
         let items = self.part(&format!("mul {}, {}", n.typed(), var.item_size));

@@ -4,6 +4,7 @@
 //! which kind; of raw memory, which programs look at as they please, only that it is no
 //! state of the runtime.
 
+use taipan_codegen::runtime::{self, RuntimeFunction};
 use taipan_lltype::{LLConst, LLOperand, LLType, TypeKind, View, VoidConst, field_of, round_up};
 
 use super::{Emitter, HEAP, Value};
@@ -287,21 +288,21 @@ impl Emitter<'_> {
             }
             None => self.int(Ty::I32, 0),
         };
-        self.call_runtime("memset", &[address, byte, size], Some(Ty::Ptr));
+        self.call_runtime(runtime::MEMSET, &[address, byte, size]);
         Ok(None)
     }
 
     /// `raw_memcopy` and `raw_memmove`, by a function of C.
     pub(super) fn copy_raw(
         &mut self,
-        name: &str,
+        f: RuntimeFunction,
         source: &LLOperand,
         dest: &LLOperand,
         size: &LLOperand,
     ) -> Result<Option<Value>, Bad> {
         let (source, dest) = (self.pointer(source)?, self.pointer(dest)?);
         let size = self.word(size)?;
-        self.call_runtime(name, &[dest, source, size], Some(Ty::Ptr));
+        self.call_runtime(f, &[dest, source, size]);
         Ok(None)
     }
 

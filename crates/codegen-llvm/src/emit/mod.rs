@@ -21,7 +21,8 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_codegen::{CodegenError, SymbolRef, abi, mangle_static};
+use taipan_codegen::runtime::{Calls, RuntimeFunction};
+use taipan_codegen::{CodegenError, RootsFrame, SymbolRef, abi, mangle_static};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{
     FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, PlainOp, Program, layout,
@@ -31,7 +32,7 @@ use crate::names::{global, symbol_name};
 use crate::text::{
     FunctionText, Metadata, TextVariable, function_mark, metadata_mark, place_mark, variable_mark,
 };
-use crate::types::{Bad, Param, Signature, Ty, llvm_type};
+use crate::types::{Bad, Param, Signature, Ty, llvm_type, of_c};
 
 /// The text of a function. Checked code looks for what would be undefined behaviour.
 pub fn function_text(
@@ -122,7 +123,7 @@ struct Emitter<'a> {
     /// Position in the bytecode of what is being emitted.
     at: u32,
     /// The frame on the shadow stack: its number of slots.
-    roots: Option<i64>,
+    roots: Option<RootsFrame>,
     /// Whether the block's last operation overflowed, if it is one that may.
     overflow: Option<String>,
     /// Where the block's last operation goes on if it found the nursery full, if it is one
@@ -624,18 +625,27 @@ impl<'a> Emitter<'a> {
     // Calls of the runtime.
 
     /// A function of the runtime, with C's conventions.
-    fn call_runtime(&mut self, name: &str, args: &[Value], result: Option<Ty>) -> Option<Value> {
-        self.call_runtime_with("", name, args, result)
+    fn call_runtime(&mut self, f: RuntimeFunction, args: &[Value]) -> Option<Value> {
+        self.call_runtime_with("", f, args)
     }
 
     fn call_runtime_with(
         &mut self,
         result_attribute: &str,
-        name: &str,
+        f: RuntimeFunction,
         args: &[Value],
-        result: Option<Ty>,
     ) -> Option<Value> {
-        let params: Vec<Param> = args.iter().map(|a| Param::of_runtime(a.ty)).collect();
+        let (name, result) = (f.name, of_c(f.result));
+        let types = f.args.iter().filter_map(|(_, t)| of_c(*t));
+        let params: Vec<Param> = types.map(Param::of_runtime).collect();
+        // An address may be a number here, and the other way round.
+        let args: Vec<Value> = (args.iter().zip(&params))
+            .map(|(a, p)| self.as_type(a, p.ty))
+            .collect();
+        debug_assert!(
+            args.iter().map(|a| a.ty).eq(params.iter().map(|p| p.ty)),
+            "the arguments of {name}"
+        );
         let passed: Vec<String> = (args.iter().zip(&params))
             .map(|(a, p)| format!("{p} {}", a.text))
             .collect();
@@ -644,7 +654,7 @@ impl<'a> Emitter<'a> {
         self.mention(&SymbolRef::External(name.into()));
         self.declarations
             .entry(name.to_owned())
-            .or_insert_with(|| signature.declare(&address, attributes_of(name)));
+            .or_insert_with(|| signature.declare(&address, attributes_of(f)));
         let text = format!(
             "call {result_attribute}{} {address}({})",
             signature.result_text(),
@@ -671,7 +681,9 @@ impl<'a> Emitter<'a> {
 
     /// A function of the runtime for slow paths, which leaves all registers alone. Its
     /// arguments are words in memory.
-    fn call_slow(&mut self, name: &str, args: &[Value]) {
+    fn call_slow(&mut self, f: RuntimeFunction, args: &[Value]) {
+        let name = f.name;
+        debug_assert_eq!(f.calls, Calls::Slow, "{name}");
         for (at, v) in (abi::state::SLOW_ARGUMENTS..).step_by(8).zip(args) {
             self.store_state(at, v);
         }
@@ -684,18 +696,17 @@ impl<'a> Emitter<'a> {
     }
 
     /// A function for slow paths that makes an object.
-    fn allocate_slowly(&mut self, name: &str, args: &[Value]) -> Value {
-        self.call_slow(name, args);
+    fn allocate_slowly(&mut self, f: RuntimeFunction, args: &[Value]) -> Value {
+        self.call_slow(f, args);
         self.load_state(abi::state::SLOW_RESULT, Ty::Ptr)
     }
 }
 
-/// What is known of functions of the runtime: which ones end the program, and which ones are
-/// called for what hardly ever happens.
-fn attributes_of(name: &str) -> &'static str {
-    match name {
-        "rpy_check_failed" => " noreturn cold",
-        "rpy_assert_failed" | "rpy_debug_fatalerror" | "rpy_debug_print" => " cold",
-        _ => "",
+/// What LLVM is told of a function of the runtime.
+fn attributes_of(f: RuntimeFunction) -> &'static str {
+    match f.calls {
+        Calls::Last => " noreturn cold",
+        Calls::Rare => " cold",
+        Calls::Usual | Calls::Slow => "",
     }
 }

@@ -1,6 +1,7 @@
 //! Operations, one by one: which part of the emitter each belongs to.
 
 use taipan_codegen::abi::{mark, state};
+use taipan_codegen::runtime::{self, END_OF_LINE, printed_kind, runtime_call};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, TIMESTAMP_UNIT, View};
 
@@ -159,7 +160,7 @@ impl Emitter<'_> {
                 match self.checked {
                     true => self.checked_free(address),
                     false => {
-                        self.call_runtime("free", &[address], None);
+                        self.call_runtime(runtime::FREE, &[address]);
                     }
                 }
                 return Ok(None);
@@ -233,34 +234,15 @@ impl Emitter<'_> {
                 size,
             } => return self.fill_raw(address, Some(byte), size),
             View::RawMemcopy { source, dest, size } => {
-                return self.copy_raw("memcpy", source, dest, size);
+                return self.copy_raw(runtime::MEMCPY, source, dest, size);
             }
             View::RawMemmove { source, dest, size } => {
-                return self.copy_raw("memmove", source, dest, size);
+                return self.copy_raw(runtime::MEMMOVE, source, dest, size);
             }
-            View::GcCollect { .. } => return Ok(self.call_runtime("rpy_gc_collect", &[], None)),
-            View::GcCollectMinor {} => {
-                return Ok(self.call_runtime("rpy_gc_collect_minor", &[], None));
-            }
-            View::GcFqRegister { queue, object } => {
-                let args = [self.value(queue)?, self.value(object)?];
-                return Ok(self.call_runtime("rpy_gc_fq_register", &args, None));
-            }
-            View::GcFqNextDead { queue } => {
-                let queue = self.value(queue)?;
-                return Ok(self.call_runtime("rpy_gc_fq_next_dead", &[queue], Some(Ty::Ptr)));
-            }
+            taipan_codegen::runtime_operation!() => return self.runtime_operation(&view),
             View::GcIdentityhash { object } => {
                 let object = self.pointer(object)?;
                 self.identity_hash(&object)
-            }
-            View::GcId { object } => {
-                let object = self.value(object)?;
-                return Ok(self.call_runtime("rpy_gc_id", &[object], Some(Ty::I64)));
-            }
-            View::GcCanMove { object } => {
-                let object = self.value(object)?;
-                return Ok(self.call_runtime("rpy_gc_can_move", &[object], Some(Ty::I8)));
             }
             View::GcWritebarrier { object, index } => {
                 let object = self.pointer(object)?;
@@ -284,10 +266,6 @@ impl Emitter<'_> {
                 dest_start,
                 length,
             } => return self.copy_array([source, dest, source_start, dest_start, length]),
-            View::WeakrefCreate { object } => {
-                let object = self.value(object)?;
-                return Ok(self.call_runtime("rpy_gc_weakref_create", &[object], Some(Ty::Ptr)));
-            }
             View::WeakrefDeref { weakref } => {
                 let weakref = self.pointer(weakref)?;
                 let at = self.offset(&weakref, 8);
@@ -350,18 +328,11 @@ impl Emitter<'_> {
             | View::DebugPrintTraceback {} => return Ok(None),
             View::JitIsVirtual { .. } => self.int(Ty::I8, 0),
             View::LlGetTimestampUnit {} => self.int(Ty::I64, i128::from(TIMESTAMP_UNIT)),
-            View::LlReadTimestamp {} => {
-                return Ok(self.call_runtime("rpy_read_timestamp", &[], Some(Ty::I64)));
-            }
             View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {
                 return Err("thread-local values are not supported by this back end".into());
             }
             View::DebugPrint { values } => return self.debug_print(values),
             View::DebugAssert { condition, .. } => return self.debug_assert(condition, op),
-            View::DebugFatalerror { message } => {
-                let message = self.value(message)?;
-                return Ok(self.call_runtime("rpy_debug_fatalerror", &[message], None));
-            }
             View::JitEnter { .. }
             | View::JitExit { .. }
             | View::JitCount { .. }
@@ -375,6 +346,14 @@ impl Emitter<'_> {
             | View::JitSetParam { .. } => return Err("not supported by this back end".into()),
         };
         Ok(Some(value))
+    }
+
+    /// An operation that is a call of the runtime.
+    fn runtime_operation(&mut self, view: &View<'_, LLOperand>) -> Result<Option<Value>, Bad> {
+        let (f, operands) = runtime_call(view).ok_or("no call")?;
+        let values = operands.into_iter().map(|o| self.value(o));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        Ok(self.call_runtime(f, &values))
     }
 
     fn compare(&mut self, cc: &str, left: &LLOperand, right: &LLOperand) -> Result<Value, Bad> {
@@ -402,7 +381,7 @@ impl Emitter<'_> {
         let (failed, next) = (self.new_label("failed"), self.new_label("next"));
         self.branch_if(&bit, &next, &failed, Some(Metadata::SecondIsRare));
         self.start(&failed);
-        self.call_runtime("rpy_assert_failed", &[], None);
+        self.call_runtime(runtime::ASSERT_FAILED, &[]);
         self.go(&next);
         self.start(&next);
         Ok(None)
@@ -413,16 +392,16 @@ impl Emitter<'_> {
         for a in values {
             let ty = self.ty(a);
             let Some(v) = self.maybe(a)? else { continue };
-            let (kind, word) = self.printable(ty, &v)?;
-            self.print_word(kind, word);
+            let word = self.printable(ty, &v)?;
+            self.print_word(printed_kind(ty), word);
         }
         let zero = self.int(Ty::I64, 0);
-        self.print_word(4, zero);
+        self.print_word(END_OF_LINE, zero);
         Ok(None)
     }
 
-    fn print_word(&mut self, kind: i128, word: Value) {
-        let kind = self.int(Ty::I32, kind);
-        self.call_runtime("rpy_debug_print", &[kind, word], None);
+    fn print_word(&mut self, kind: i32, word: Value) {
+        let kind = self.int(Ty::I32, kind.into());
+        self.call_runtime(runtime::DEBUG_PRINT, &[kind, word]);
     }
 }
