@@ -103,9 +103,9 @@ fn ensure_opened() {
     };
     if !value.is_empty() {
         open(value);
+        let to = FILE.load(Relaxed);
+        COLORS.store(to == 2 && os::isatty(2), Relaxed);
     }
-    let to = FILE.load(Relaxed);
-    COLORS.store(to == 2 && os::isatty(2), Relaxed);
 }
 
 fn open(value: &[u8]) {
@@ -208,6 +208,11 @@ fn mark(color: &[u8], before: &[u8], category: &[u8], after: &[u8]) -> i64 {
 
 /// `debug_start`: a section starts. Returns the time if that is asked for, or shown.
 pub fn start(category: &mut [u8], timestamp: bool) -> i64 {
+    begin(category, timestamp)
+}
+
+/// The same for sections of the runtime's own.
+pub(crate) fn begin(category: &[u8], timestamp: bool) -> i64 {
     ensure_opened();
     let wanted = WANTED.load(Relaxed) << 1;
     let shows = !PROFILE.load(Relaxed) && is_asked_for(category);
@@ -220,6 +225,11 @@ pub fn start(category: &mut [u8], timestamp: bool) -> i64 {
 
 /// `debug_stop`: the innermost section ends.
 pub fn stop(category: &mut [u8], timestamp: bool) -> i64 {
+    end(category, timestamp)
+}
+
+/// The same for sections of the runtime's own.
+pub(crate) fn end(category: &[u8], timestamp: bool) -> i64 {
     ensure_opened();
     let time = match PROFILE.load(Relaxed) || wants() {
         true => mark(b"\x1b[31m", b"", category, b"}"),
@@ -276,6 +286,47 @@ pub fn forked(_offset: i64) {
         PROFILE.store(false, Relaxed);
         PREFIXES.store(core::ptr::null_mut(), Relaxed);
     }
+}
+
+/// Part of a line of the runtime's own.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Text(&'a [u8]),
+    Number(usize),
+    /// A number that the original keeps as a Float.
+    Float(usize),
+    /// So many nanoseconds, as seconds.
+    Seconds(i64),
+}
+
+/// Prints a line of the runtime's own, with a space between the parts.
+pub(crate) fn print(parts: &[Part<'_>]) {
+    if !wants() {
+        return;
+    }
+    let line = line();
+    for (i, part) in parts.iter().enumerate() {
+        if i > 0 {
+            line.push(b" ");
+        }
+        let mut digits = [0; 32];
+        match *part {
+            Part::Text(text) => line.push(text),
+            Part::Number(n) => line.push(decimal(n as i64, &mut digits)),
+            Part::Float(n) => {
+                line.push(decimal(n as i64, &mut digits));
+                line.push(b".000000");
+            }
+            Part::Seconds(nanoseconds) => {
+                let micros = nanoseconds / 1000;
+                line.push(decimal(micros / 1_000_000, &mut digits));
+                line.push(b".");
+                // The digit before the fraction keeps its zeros.
+                line.push(&decimal(micros % 1_000_000 + 1_000_000, &mut digits)[1..]);
+            }
+        }
+    }
+    line.end();
 }
 
 /// One argument of `debug_print`; `kind` says what it is: 0 a Signed, 1 a Float (by

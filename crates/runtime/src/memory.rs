@@ -6,6 +6,24 @@ use core::ptr;
 
 use crate::{exc, sys};
 
+/// Has the machine fetch what is at an address, whatever that is: it will be looked at soon. Not all machines do.
+#[inline]
+pub(crate) fn prefetch(at: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: nothing is read.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(ptr::without_provenance(at));
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: nothing is read.
+    unsafe {
+        use core::arch::asm;
+        asm!("prfm pldl1keep, [{}]", in(reg) at, options(nostack, readonly, preserves_flags));
+    }
+    let _ = at;
+}
+
 /// A stack of plain values. It is never dropped by itself: the runtime's own state is
 /// static, and [`Stack::release`] gives the memory back.
 pub(crate) struct Stack<T: Copy> {

@@ -87,6 +87,32 @@ pub(crate) unsafe fn discard(start: usize, len: usize) {
     unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_DONTNEED) };
 }
 
+/// The size of large pages; 1 if memory has none.
+pub(crate) const HUGE: usize = if cfg!(miri) { 1 } else { 2 << 20 };
+
+/// Has the system give this memory large pages if it can: those are quicker to get, and to use.
+///
+/// # Safety
+/// It is mapped.
+pub(crate) unsafe fn prefer_huge(start: usize, len: usize) {
+    if !cfg!(miri) {
+        // SAFETY: by contract. It is no error if that cannot be done.
+        unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_HUGEPAGE) };
+    }
+}
+
+/// Has the system make no large page of what is around an address: some of it was given back.
+///
+/// # Safety
+/// The large page, whether or not it is one, is mapped.
+pub(crate) unsafe fn avoid_huge(at: usize) {
+    if !cfg!(miri) {
+        let start = at & !(HUGE - 1);
+        // SAFETY: by contract. It is no error if that cannot be done.
+        unsafe { sys::madvise(start as *mut c_void, HUGE, sys::MADV_NOHUGEPAGE) };
+    }
+}
+
 /// Tells Miri that this memory holds nothing any more. Does nothing otherwise.
 ///
 /// # Safety

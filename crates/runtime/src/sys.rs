@@ -25,6 +25,8 @@ pub(crate) const PROT_READ_WRITE: c_int = 3;
 pub(crate) const MAP_ANON_PRIVATE: c_int = 0x22;
 pub(crate) const MAP_ANON_PRIVATE_NORESERVE: c_int = 0x4022;
 pub(crate) const MADV_DONTNEED: c_int = 4;
+pub(crate) const MADV_HUGEPAGE: c_int = 14;
+pub(crate) const MADV_NOHUGEPAGE: c_int = 15;
 pub(crate) const RLIMIT_STACK: c_int = 3;
 /// Of the values that the system gives a process: where the name of the executable is.
 pub(crate) const AT_EXECFN: u64 = 31;

@@ -229,7 +229,8 @@ fn debug_output(options: &[&str]) -> Result<(), Failed> {
             [
                 "1 1 1\n1\n1 1\n",
                 "",
-                "top 1 2.500000 c\n[..] {gc-minor\ninside\n[..] {jit-log\nnested -3\n[..] jit-log}\n\
+                "[..] {gc-set-nursery-size\nnursery size: 4194304\n[..] gc-set-nursery-size}\n\
+                 top 1 2.500000 c\n[..] {gc-minor\ninside\n[..] {jit-log\nnested -3\n[..] jit-log}\n\
                  [..] gc-minor}\n[..] {stamp\n[..] stamp}\n",
             ],
         ),
@@ -238,7 +239,8 @@ fn debug_output(options: &[&str]) -> Result<(), Failed> {
             [
                 "1 0 0\n0\n1 1\n",
                 "",
-                "top 1 2.500000 c\n[..] {gc-minor\n[..] {jit-log\n[..] jit-log}\n\
+                "[..] {gc-set-nursery-size\n[..] gc-set-nursery-size}\n\
+                 top 1 2.500000 c\n[..] {gc-minor\n[..] {jit-log\n[..] jit-log}\n\
                  [..] gc-minor}\n[..] {stamp\n[..] stamp}\n",
             ],
         ),

@@ -145,6 +145,90 @@ fn the_environment_says_how_large_the_nursery_is() {
     }
 }
 
+const LOGGED: &str = "\
+class Node(object):
+    def __init__(self, next):
+        self.next = next
+def entry_point(argv):
+    last = None
+    for i in range(400000):
+        last = Node(last)
+        if i % 100000 == 0: last = None
+    texts = [chr(65 + i) * 100000 for i in range(5)]
+    print len(texts)
+    return 0
+def target(driver, args): return entry_point, None
+";
+
+/// The collector's own sections of the log, as the original has them.
+#[test]
+fn the_collector_writes_sections() {
+    let dir = tempfile::tempdir().unwrap();
+    build(dir.path(), LOGGED);
+    let variables = [
+        ("PYPYLOG", "gc:log"),
+        ("PYPY_GC_NURSERY", "64K"),
+        ("PYPY_GC_MIN", "1M"),
+    ];
+    let o = run(dir.path(), &[], &variables);
+    assert_eq!(String::from_utf8_lossy(&o.stdout), "5\n", "{o:?}");
+    let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+    // Times and sizes differ. What is the first of its kind stands for all.
+    let mut seen = std::collections::BTreeSet::new();
+    let mut found = String::new();
+    for line in log.lines() {
+        let line = match line.split_once("] ") {
+            Some((_, section)) => format!("[..] {section}"),
+            None => line.to_owned(),
+        };
+        let mut shape = String::new();
+        for c in line.chars() {
+            match c.is_ascii_digit() {
+                true if shape.ends_with('N') => {}
+                true => shape.push('N'),
+                false => shape.push(c),
+            }
+        }
+        if seen.insert(shape.clone()) {
+            found.push_str(&shape);
+            found.push('\n');
+        }
+    }
+    let expected = "\
+[..] {gc-set-nursery-size
+nursery size: N
+[..] gc-set-nursery-size}
+[..] {gc-minor
+[..] {gc-minor-walkroots
+[..] gc-minor-walkroots}
+minor collect, total memory used: N
+number of pinned objects: N
+total size of surviving objects: N
+time taken: N.N
+[..] gc-minor}
+[..] {gc-collect-step
+starting gc state:  SCANNING
+number of objects to mark N plus N
+stopping, now in gc state:  MARKING
+time taken:  N.N
+[..] gc-collect-step}
+starting gc state:  MARKING
+freeing GC objects, up to N pages. More to do.
+stopping, now in gc state:  SWEEPING
+starting gc state:  SWEEPING
+freeing GC objects, up to N pages. No more pages left.
+freeing raw objects: N freed, limit was N
+[..] {gc-collect-done
+arenas:                N  =>  N
+bytes used in arenas:  N
+bytes raw-malloced:    N  =>  N
+next major collection threshold:  N.N
+[..] gc-collect-done}
+stopping, now in gc state:  SCANNING
+";
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn the_heap_is_written_to_a_file() {
     let dir = tempfile::tempdir().unwrap();

@@ -129,39 +129,31 @@ unsafe fn clear_words(at: usize, bytes: usize) {
     }
 }
 
-/// A large object is old from the start, and in the remembered set, since it is
-/// initialised without write barriers.
+/// A large object is young, and never moves.
 #[cold]
 unsafe fn allocate_large(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
+        let clear = if zero { size } else { info.fixed_size as usize };
         if gc().collector != Collector::Generational {
-            let clear = if zero { size } else { info.fixed_size as usize };
             return allocate_elsewhere(info, size, clear);
         }
         gc().make_room_for_large(size);
         if gc().finalizers.pending() {
             finalize::call_back();
         }
-        make_large(info, size)
-    }
-}
-
-unsafe fn make_large(info: &'static TypeInfo, size: usize) -> usize {
-    // SAFETY: by contract of the callers.
-    unsafe {
-        let gc = gc();
-        let cards = size >= LARGE_OBJECT && info.item_pointers != 0;
-        let items = (size - info.items_offset as usize) / (info.item_size as usize).max(1);
-        let obj = gc.large.allocate(size, if cards { items } else { 0 });
-        let has_cards = if cards { PRISTINE } else { 0 };
-        let header = &raw const *info as usize | OUTSIDE | has_cards;
-        if info.has_pointers() {
-            *(obj as *mut usize) = header;
-            gc.remembered.push(obj);
-        } else {
-            *(obj as *mut usize) = header | TRACK;
+        let (items, cards) = match info.item_pointers {
+            0 => (0, 0),
+            _ => (
+                (size - info.items_offset as usize) / info.item_size as usize,
+                PRISTINE,
+            ),
+        };
+        let obj = gc().large.allocate_young(size, items, zero);
+        if !zero {
+            core::ptr::write_bytes(obj as *mut u8, 0, clear);
         }
+        *(obj as *mut usize) = &raw const *info as usize | OUTSIDE | cards;
         obj
     }
 }
@@ -178,7 +170,7 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
     // SAFETY: by contract.
     unsafe {
         let obj = match gc().collector {
-            Collector::Generational => make_large(info, size),
+            Collector::Generational => gc().make_old(info, size),
             _ => allocate_elsewhere(info, size, size),
         };
         if info.length_offset != 0 {
@@ -189,8 +181,8 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
 }
 
 /// Where an object lies for good, which is then kept alive as long as the heap is: for code
-/// that is made while the program runs, and has its address. An object in the nursery is
-/// moved out first, by a collection.
+/// that is made while the program runs, and has its address. A young object becomes an old one
+/// first, by a collection.
 ///
 /// # Safety
 /// `obj` is null or a live object, and the caller's roots are saved.
@@ -216,7 +208,7 @@ pub unsafe fn collections() -> u64 {
     (gc.minor_collections + gc.major_collections) as u64
 }
 
-/// Moves objects to where they stay. The program is called back about the dead at the
+/// Moves objects to where they stay, and makes them old. The program is called back about the dead at the
 /// next allocation, not here.
 ///
 /// # Safety
@@ -361,7 +353,7 @@ pub unsafe extern "C" fn rpy_gc_id(obj: usize) -> i64 {
     // SAFETY: by contract.
     unsafe {
         let gc = gc();
-        if !gc.is_young(obj) {
+        if !gc.is_in_nursery(obj) {
             return obj as i64;
         }
         let header = obj as *mut usize;
@@ -391,7 +383,7 @@ pub unsafe extern "C" fn rpy_gc_id(obj: usize) -> i64 {
 pub unsafe extern "C" fn rpy_gc_identityhash(obj: usize) -> i64 {
     // SAFETY: by contract.
     unsafe {
-        if obj != 0 && !gc().is_young(obj) {
+        if obj != 0 && !gc().is_in_nursery(obj) {
             let outside_marked = OUTSIDE | MARKED;
             if *(obj as *const usize) & outside_marked == outside_marked {
                 return *((obj - 8) as *const i64);
@@ -410,7 +402,7 @@ pub unsafe extern "C" fn rpy_gc_identityhash(obj: usize) -> i64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_can_move(obj: usize) -> bool {
     // SAFETY: by contract.
-    unsafe { gc().is_young(obj) }
+    unsafe { gc().is_in_nursery(obj) }
 }
 
 /// A weak reference to an object or to null.

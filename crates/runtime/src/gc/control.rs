@@ -68,13 +68,13 @@ pub(crate) fn stat(number: i64) -> i64 {
     // SAFETY: the caller is the mutator.
     let gc = unsafe { gc() };
     let bytes = match (gc.collector, number) {
-        (Collector::Generational, 0) => gc.old_bytes() + gc.nursery_size,
+        (Collector::Generational, 0) => gc.old_bytes() + gc.large.young_bytes + gc.nursery_size,
         (Collector::Generational, 1 | 4) => {
-            gc.old.mapped_bytes() + gc.large.bytes + gc.nursery_size
+            gc.old.mapped_bytes() + gc.large.bytes + gc.large.young_bytes + gc.nursery_size
         }
         (Collector::Generational, 3) => gc.peak.max(gc.old_bytes()) + gc.nursery_size,
         (Collector::Generational, 5) => gc.old.bytes,
-        (Collector::Generational, 6) => gc.large.bytes,
+        (Collector::Generational, 6) => gc.large.bytes + gc.large.young_bytes,
         (Collector::Generational, 9) => gc.nursery_size,
         (Collector::Generational, 10) => (gc.nanoseconds / 1_000_000) as usize,
         (Collector::Ref, 0 | 1) => gc.counted.bytes,

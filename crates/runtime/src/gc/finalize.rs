@@ -116,7 +116,8 @@ impl Finalizers {
 impl Gc {
     /// Notes a new object whose type has a finalizer.
     pub(super) fn created_with_finalizer(&mut self, obj: Obj, info: &TypeInfo) {
-        let young = self.is_young(obj);
+        // SAFETY: the object is new.
+        let young = unsafe { self.is_young(obj) };
         let list = &mut self.finalizers;
         let registered = Registered { obj, trigger: 0 };
         match (info.heavy_finalizer != 0, young) {
@@ -130,7 +131,8 @@ impl Gc {
     /// Puts an object under the care of a finalizer queue.
     pub(super) fn register(&mut self, trigger: Trigger, obj: Obj) {
         let registered = Registered { obj, trigger };
-        match self.is_young(obj) {
+        // SAFETY: the object is alive.
+        match unsafe { self.is_young(obj) } {
             true => self.finalizers.young.push(registered),
             false => self.finalizers.old.push(registered),
         }
@@ -154,7 +156,7 @@ impl Gc {
     pub(super) unsafe fn keep_young_with_finalizer(&mut self) {
         for i in 0..self.finalizers.young.len() {
             let mut r = self.finalizers.young.as_slice()[i];
-            // SAFETY: the list holds objects in the nursery.
+            // SAFETY: the list holds young objects.
             unsafe { self.visit_young(&raw mut r.obj) };
             self.finalizers.old.push(r);
         }
@@ -165,9 +167,9 @@ impl Gc {
     pub(super) unsafe fn finish_young_light(&mut self) {
         for i in 0..self.finalizers.young_light.len() {
             let obj = self.finalizers.young_light.as_slice()[i];
-            // SAFETY: the list holds objects in the nursery.
+            // SAFETY: the list holds objects that were young.
             unsafe {
-                match self.moved_to(obj) {
+                match self.survivor(obj) {
                     Some(to) => self.finalizers.old_light.push(to),
                     None => finalize(obj),
                 }

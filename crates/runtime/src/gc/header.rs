@@ -2,6 +2,8 @@
 
 use core::mem::size_of;
 
+use crate::memory::prefetch;
+
 /// Flag: an old object that is not in the remembered set (incminimark:
 /// `GCFLAG_TRACK_YOUNG_PTRS`). The write barrier acts on it.
 pub const TRACK: usize = 1;
@@ -25,6 +27,11 @@ pub const PLAIN: u32 = 0;
 pub const WEAKREF: u32 = 1;
 /// Kind of [`TypeInfo`]: an instance of a class of the program.
 pub const INSTANCE: u32 = 2;
+
+/// The size of a pointer in an object.
+const POINTER: usize = 8;
+/// What the pointers in an array lead to is fetched so many items before it is looked at.
+const AHEAD: usize = 8;
 
 /// Larger objects do not fit the address space.
 const MOST: usize = if usize::BITS < 64 { 1 << 31 } else { 1 << 47 };
@@ -159,6 +166,16 @@ impl TypeInfo {
         unsafe {
             let offsets = self.offsets().add(self.pointers as usize);
             let mut item = obj + self.items_offset as usize + from * self.item_size as usize;
+            if self.item_size as usize == POINTER {
+                for left in (0..to.saturating_sub(from)).rev() {
+                    if left >= AHEAD {
+                        prefetch(*((item + AHEAD * POINTER) as *const usize));
+                    }
+                    f(item as *mut usize);
+                    item += POINTER;
+                }
+                return;
+            }
             for _ in from..to {
                 for i in 0..self.item_pointers as usize {
                     f((item + *offsets.add(i) as usize) as *mut usize);

@@ -20,9 +20,9 @@
 
 use super::header::{MARKED, OUTSIDE, TypeInfo};
 use super::shadow::ShadowTable;
-use super::{Gc, MARKED_PER_OLD, Obj, inspect, large, now, old};
+use super::{Gc, MARKED_PER_OLD, Obj, inspect, large, log, now, old};
 use crate::state::state;
-use crate::{stacklet, threads};
+use crate::{debug, stacklet, threads};
 
 /// Arrays are marked in pieces of so many items.
 const SLICE: usize = 2048;
@@ -44,24 +44,50 @@ impl Gc {
     /// of marking, is used up or the collection is over. Only `at_rest`, which is right after a
     /// minor collection, marking begins and ends.
     pub(super) unsafe fn step(&mut self, mut budget: isize, at_rest: bool) {
-        let start = now();
+        if budget <= 0 || !at_rest && self.waits_for_rest() {
+            return;
+        }
+        let start = self.start_step();
         while budget > 0 && (at_rest || !self.waits_for_rest()) {
             // SAFETY: as for the callees.
-            unsafe { self.step_within_phase(&mut budget, at_rest) };
+            unsafe { self.work(&mut budget, at_rest) };
             if self.phase == Phase::Waiting {
                 break;
             }
         }
-        self.nanoseconds += now() - start;
+        self.stop_step(start);
     }
 
     /// The same for no more than what is left of the phase.
     pub(super) unsafe fn step_within_phase(&mut self, budget: &mut isize, at_rest: bool) {
+        let start = self.start_step();
+        // SAFETY: as for the callee.
+        unsafe { self.work(budget, at_rest) };
+        self.stop_step(start);
+    }
+
+    /// Opens a section of the log. Returns the time.
+    fn start_step(&self) -> i64 {
+        debug::begin(b"gc-collect-step", false);
+        log::step_starts(self.phase);
+        now()
+    }
+
+    fn stop_step(&mut self, start: i64) {
+        let taken = now() - start;
+        self.nanoseconds += taken;
+        log::step_stops(self.phase, taken);
+        debug::end(b"gc-collect-step", false);
+    }
+
+    /// Does something of the phase, as far as the budget goes.
+    unsafe fn work(&mut self, budget: &mut isize, at_rest: bool) {
         // SAFETY: as for the callees.
         unsafe {
             match self.phase {
                 Phase::Waiting => self.start_marking(),
                 Phase::Marking => {
+                    log::marks(self.gray.len(), self.slices.len());
                     self.mark_some(budget);
                     if at_rest && !self.is_gray() {
                         stacklet::forget_visits();
@@ -77,12 +103,37 @@ impl Gc {
                 }
                 Phase::Sweeping => {
                     let stress = self.stress;
-                    if self.old.sweep(budget) && self.large.sweep(budget, stress) {
+                    if self.sweep_blocks(budget) && self.sweep_large(budget, stress) {
                         (self.phase, self.owed) = (Phase::Waiting, 0);
                         self.major_collections += 1;
+                        debug::begin(b"gc-collect-done", false);
+                        log::collection_done(self.before_sweep, self.extent(), self.threshold);
+                        debug::end(b"gc-collect-done", false);
                     }
                 }
             }
+        }
+    }
+
+    fn sweep_blocks(&mut self, budget: &mut isize) -> bool {
+        let most = *budget / old::SWEEP_COST;
+        let done = self.old.sweep(budget);
+        log::sweeps_blocks(most as usize, done);
+        done
+    }
+
+    fn sweep_large(&mut self, budget: &mut isize, poison: bool) -> bool {
+        let most = *budget / large::SWEEP_COST;
+        let (freed, done) = self.large.sweep(budget, poison);
+        log::sweeps_large(freed, most as usize);
+        done
+    }
+
+    fn extent(&self) -> log::Extent {
+        log::Extent {
+            arenas: self.old.arenas(),
+            bytes: self.old.bytes,
+            large_bytes: self.large.bytes,
         }
     }
 
@@ -150,15 +201,16 @@ impl Gc {
         self.check_limit(live);
         // So much the old generation grows before the next collection is over.
         let keep = (self.threshold + self.threshold / MARKED_PER_OLD).saturating_sub(live);
+        self.before_sweep = self.extent();
         self.large.start_sweeping(self.marked_large);
         self.old.start_sweeping(self.marked_small, keep);
         self.phase = Phase::Sweeping;
     }
 
-    /// Marks an object, unless it is a young one: those are looked at when they leave the nursery.
+    /// Marks an object, unless it is a young one: those are looked at when they become old.
     #[inline]
     pub(super) unsafe fn mark(&mut self, obj: Obj) {
-        if obj == 0 || self.is_young(obj) {
+        if obj == 0 || self.is_in_nursery(obj) {
             return;
         }
         // SAFETY: `obj` is a valid object outside the nursery.

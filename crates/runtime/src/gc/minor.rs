@@ -1,4 +1,5 @@
-//! Minor collections: what is alive in the nursery moves to the old generation.
+//! Minor collections: what is alive in the nursery moves to the old generation. Young large objects become
+//! old where they are.
 //!
 //! While a major collection marks, what the program has written to since the last minor one is
 //! here, too: what black objects among it refer to is marked.
@@ -7,9 +8,9 @@ use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, TRACK, TypeInfo};
 use super::large::{CARD_ITEMS, take_cards};
 use super::major::{Phase, is_marked};
 use super::old::MAX_SMALL;
-use super::{Gc, MARKED_PER_OLD, Obj, POISON, now};
+use super::{Gc, MARKED_PER_OLD, Obj, POISON, log, now};
 use crate::state::state;
-use crate::{pages, stacklet, threads};
+use crate::{debug, pages, stacklet, threads};
 
 /// Up to so many words are copied in place: a call of the C library costs more. (As volatile
 /// writes, or the compiler makes that call of the loop.)
@@ -19,16 +20,19 @@ impl Gc {
     /// Empties the nursery. The free pointer stays: the caller decides where to go on.
     pub(super) unsafe fn minor_collection(&mut self) {
         let start = now();
+        debug::begin(b"gc-minor", false);
         self.survived = 0;
         // SAFETY: all roots are on the shadow stacks, in the exception state, or in
         // remembered objects; headers are intact.
         unsafe {
+            debug::begin(b"gc-minor-walkroots", false);
             for slot in self.root_stack_slots() {
                 self.visit_young(slot);
             }
             stacklet::visit_fresh(|slot| self.visit_young(slot));
             threads::visit_fresh(|slot| self.visit_young(slot));
             self.visit_young((&raw mut (*state()).exc_value).cast());
+            debug::end(b"gc-minor-walkroots", false);
             self.keep_young_with_finalizer();
             let marking = self.phase == Phase::Marking;
             while let Some(obj) = self.remembered.pop() {
@@ -46,6 +50,8 @@ impl Gc {
             self.drain_young();
             self.finish_young_weakrefs();
             self.finish_young_light();
+            let poison = self.stress;
+            self.large.sweep_young(poison);
             self.shadows.clear();
             let used = (*state()).nursery_free - self.allocation_start;
             if self.poison_nursery {
@@ -57,12 +63,26 @@ impl Gc {
         if self.phase != Phase::Waiting {
             self.owed += self.survived * MARKED_PER_OLD;
         }
-        self.nanoseconds += now() - start;
         self.peak = self.peak.max(self.old_bytes());
+        let taken = now() - start;
+        self.nanoseconds += taken;
+        log::minor_collection(self.old_bytes(), self.survived, taken);
+        debug::end(b"gc-minor", false);
     }
 
-    /// Where an object of the nursery moved to; none if it is dead.
-    pub(super) unsafe fn moved_to(&self, obj: Obj) -> Option<Obj> {
+    /// At the end of a minor collection: where an object is that was young or old before; none if it is dead.
+    pub(super) unsafe fn survivor(&self, obj: Obj) -> Option<Obj> {
+        // SAFETY: by contract of the caller.
+        unsafe {
+            match self.is_in_nursery(obj) {
+                true => self.moved_to(obj),
+                false => (!self.large.is_young(obj)).then_some(obj),
+            }
+        }
+    }
+
+    /// Where an object of the nursery moved to; none if that has not happened.
+    unsafe fn moved_to(&self, obj: Obj) -> Option<Obj> {
         // SAFETY: by contract of the caller.
         let header = unsafe { *(obj as *const usize) };
         (header & MARKED != 0).then_some(header & !MARKED)
@@ -73,11 +93,26 @@ impl Gc {
         // SAFETY: `slot` holds null or a valid object.
         unsafe {
             let obj = *slot;
-            if self.is_young(obj) {
+            if self.is_in_nursery(obj) {
                 *slot = match self.moved_to(obj) {
                     Some(to) => to,
                     None => self.move_out(obj),
                 };
+            } else if self.large.is_young(obj) {
+                self.keep_large(obj);
+            }
+        }
+    }
+
+    /// Makes a young large object an old one.
+    #[cold]
+    unsafe fn keep_large(&mut self, obj: Obj) {
+        // SAFETY: by contract of the caller.
+        unsafe {
+            self.large.keep(obj);
+            *(obj as *mut usize) |= TRACK;
+            if TypeInfo::of(obj).has_pointers() {
+                self.moved.push(obj);
             }
         }
     }
@@ -152,7 +187,7 @@ impl Gc {
         if size <= MAX_SMALL {
             self.old.allocate(size)
         } else {
-            self.large.allocate(size, 0)
+            self.large.allocate(size)
         }
     }
 
@@ -164,9 +199,7 @@ impl Gc {
                     continue;
                 };
                 let target = (weakref + 8) as *mut usize;
-                if self.is_young(*target) {
-                    *target = self.moved_to(*target).unwrap_or(0);
-                }
+                *target = self.survivor(*target).unwrap_or(0);
                 if *target != 0 {
                     self.old_weakrefs.push(weakref);
                 }

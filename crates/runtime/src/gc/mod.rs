@@ -5,7 +5,7 @@
 //! nursery      bump allocation; emptied by every minor collection, survivors move
 //! old space    blocks of equal cells, never moving, mark bits beside the cells;
 //!              marked and swept in steps (see [`major`])
-//! large        objects from malloc, one list
+//! large        objects from malloc, young ones and old ones
 //! static       prebuilt data of the program, never collected
 //! ```
 //!
@@ -37,6 +37,7 @@ pub mod header;
 mod increments;
 pub mod inspect;
 mod large;
+mod log;
 mod major;
 mod minor;
 mod nursery;
@@ -60,11 +61,12 @@ use crate::memory::Stack;
 use crate::pages::{discard, map, unmap};
 use crate::stacks::ShadowStack;
 use crate::state::state;
-use crate::{os, stacklet, sys, threads};
+use crate::{debug, os, pages, stacklet, sys, threads};
 use boehm::Boehm;
 use bump::Bump;
 use control::Limit;
 use finalize::Finalizers;
+use header::{OUTSIDE, TRACK};
 use large::LargeSpace;
 use major::Phase;
 use nursery::Sizes;
@@ -88,6 +90,8 @@ const NURSERY_GROWTH: usize = 4;
 /// The largest that may be asked for.
 const MOST_NURSERY: usize = if usize::BITS < 64 { 1 << 28 } else { 1 << 32 };
 const STRESS_NURSERY: usize = 128 << 10;
+/// Minor collections come when young large objects take as much as the nursery, or as this if that is more.
+const LEAST_YOUNG_LARGE: usize = scaled(DEFAULT_NURSERY);
 /// The next major collection comes when the old generation has grown to so many times
 /// what survived the last one.
 const MAJOR_COLLECT: f64 = 1.82;
@@ -146,6 +150,8 @@ pub(crate) struct Gc {
     poison_nursery: bool,
     /// How large the old generation has been.
     peak: usize,
+    /// How large the heap was before the last sweep.
+    before_sweep: log::Extent,
     /// How long collections have taken.
     nanoseconds: i64,
     /// Where allocation in the nursery went on after the last collection.
@@ -212,6 +218,7 @@ static mut GC: Gc = Gc {
     increment_step: None,
     poison_nursery: false,
     peak: 0,
+    before_sweep: log::Extent::NONE,
     nanoseconds: 0,
     allocation_start: 0,
     root_stack: 0,
@@ -371,8 +378,13 @@ unsafe fn setup_with(stack: usize, nursery_size: usize, nursery_most: usize, set
         gc.nursery_size = nursery_size;
         gc.nursery_sizes = Sizes::new(nursery_size, nursery_most);
         gc.nursery_most = nursery_most;
+        gc.log_nursery_size();
         gc.nursery = map(nursery_most);
         gc.nursery_end = gc.nursery + nursery_size;
+        if nursery_size > pages::HUGE {
+            // Of a large page at the start, small programs would not use much.
+            pages::prefer_huge(gc.nursery + pages::HUGE, nursery_most - pages::HUGE);
+        }
         gc.old.poison = stress;
         gc.allocation_start = gc.nursery;
         gc.poison_nursery = stress || settings.nursery_debug;
@@ -459,8 +471,39 @@ fn now() -> i64 {
 
 impl Gc {
     #[inline]
-    fn is_young(&self, obj: Obj) -> bool {
+    fn is_in_nursery(&self, obj: Obj) -> bool {
         obj.wrapping_sub(self.nursery) < self.nursery_most
+    }
+
+    /// Whether an object was made since the last minor collection.
+    ///
+    /// # Safety
+    /// `obj` is null or an object, and no minor collection is going on.
+    unsafe fn is_young(&self, obj: Obj) -> bool {
+        // SAFETY: by contract.
+        self.is_in_nursery(obj) || unsafe { self.large.is_young(obj) }
+    }
+
+    /// A zeroed object outside the nursery that is old from the start, and in the remembered set, since it
+    /// is initialised without write barriers.
+    ///
+    /// # Safety
+    /// The caller is the mutator.
+    unsafe fn make_old(&mut self, info: &'static TypeInfo, size: usize) -> Obj {
+        let obj = self.large.allocate(size);
+        let header = &raw const *info as usize | OUTSIDE;
+        // SAFETY: the object has that size.
+        unsafe {
+            core::ptr::write_bytes(obj as *mut u8, 0, size);
+            *(obj as *mut usize) = match info.has_pointers() {
+                true => header,
+                false => header | TRACK,
+            };
+        }
+        if info.has_pointers() {
+            self.remembered.push(obj);
+        }
+        obj
     }
 
     /// Makes room for `size` bytes in the nursery and takes them.
@@ -507,29 +550,36 @@ impl Gc {
         }
     }
 
-    /// Collects if a large object of that size would let the old generation grow too
-    /// far, and goes on with the collection that is under way.
+    /// Collects if a large object of that size would let the heap grow too far, and goes on with the
+    /// collection that is under way. Young ones that die are to take no more memory than those in a nursery.
     unsafe fn make_room_for_large(&mut self, size: usize) {
         // SAFETY: called by the mutator; the caller's roots are on the shadow stack.
         unsafe {
+            let young = self.large.young_bytes;
+            if self.stress || young > 0 && young + size > self.nursery_size.max(LEAST_YOUNG_LARGE) {
+                self.collect_for_space(0);
+            }
             if self.stress {
-                return self.collect_for_space(0);
+                return;
             }
             let waiting = self.phase == Phase::Waiting;
-            if !control::is_enabled() || waiting && self.old_bytes() + size <= self.threshold {
+            let heap = |gc: &Gc| gc.old_bytes() + gc.large.young_bytes + size;
+            if !control::is_enabled() || waiting && heap(self) <= self.threshold {
                 return;
             }
             let budget = size.saturating_mul(MARKED_PER_OLD) as isize;
             if !waiting {
                 self.step(budget, false);
             }
-            if self.waits_for_rest() && self.old_bytes() + size > self.threshold {
+            if self.waits_for_rest() && heap(self) > self.threshold {
                 self.minor_collection();
-                self.step(budget, true);
+                if self.phase != Phase::Waiting || heap(self) > self.threshold {
+                    self.step(budget, true);
+                }
                 self.reuse_nursery(0);
             }
             if self.phase == Phase::Waiting {
-                self.threshold = self.threshold.max(self.old_bytes() + size);
+                self.threshold = self.threshold.max(heap(self));
             }
         }
     }
@@ -631,10 +681,19 @@ impl Gc {
         unsafe {
             let used = (*state()).nursery_free - self.allocation_start;
             self.nursery_size = self.nursery_sizes.next(used, self.survived);
+            if self.nursery_size != before {
+                self.log_nursery_size();
+            }
             if self.nursery_size < before {
                 discard(self.nursery + self.nursery_size, before - self.nursery_size);
             }
         }
+    }
+
+    fn log_nursery_size(&self) {
+        debug::begin(b"gc-set-nursery-size", false);
+        log::nursery_size(self.nursery_size);
+        debug::end(b"gc-set-nursery-size", false);
     }
 
     /// Sets when the next major collection comes, after one that `live` bytes survive.

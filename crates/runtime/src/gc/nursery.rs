@@ -5,10 +5,15 @@
 //! the cache. So the next size is tried now and then, for some collections, and kept where
 //! enough less survives of it; and so is the size before, where hardly more does.
 
-/// A larger nursery is tried when more than one in so many bytes survive.
-const SURVIVAL: usize = 8;
 /// Shares of bytes are counted in such parts.
 const WHOLE: usize = 1024;
+/// The share before the first collection.
+const NONE: usize = usize::MAX;
+/// A larger nursery is tried when more than this share survives.
+const LEAST_SHARE: usize = WHOLE / 8;
+/// And no more than this one: where nearly everything survives, a nursery of twice the size cannot change that
+/// by much, and to empty it takes twice as long.
+const MOST_SHARE: usize = WHOLE / 8 * 7;
 /// How many collections a trial takes.
 const TRIAL: u32 = 4;
 /// How many collections pass between trials: twice as many after each in vain, up to the most.
@@ -38,7 +43,7 @@ impl Sizes {
             least,
             most,
             size: least,
-            share: 0,
+            share: NONE,
             trial: None,
             left: 0,
             wait: LEAST_WAIT,
@@ -55,7 +60,7 @@ impl Sizes {
         }
         // The product may be larger than an address.
         let share = (survived as u64 * WHOLE as u64 / used.max(1) as u64) as usize;
-        let first = self.trial.is_some() && self.left == TRIAL;
+        let first = self.share == NONE || self.trial.is_some() && self.left == TRIAL;
         self.share = if first {
             share
         } else {
@@ -73,7 +78,8 @@ impl Sizes {
     }
 
     fn attempt(&mut self) {
-        let up = self.size < self.most && self.share > WHOLE / SURVIVAL;
+        let shares = LEAST_SHARE + 1..=MOST_SHARE;
+        let up = self.size < self.most && shares.contains(&self.share);
         let down = self.size > self.least;
         let up = match (up, down) {
             (true, true) => !self.went_up,

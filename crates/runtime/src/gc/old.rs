@@ -9,22 +9,36 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{POISON, scaled};
 use crate::memory::Stack;
-use crate::pages::{discard, forget, map, unmap};
+use crate::pages::{self, discard, forget, map, unmap};
 
 /// Objects above this size are large ones.
 pub(crate) const MAX_SMALL: usize = 512;
 
 const BLOCK: usize = scaled(64 << 10);
 const CHUNK: usize = scaled(4 << 20);
+/// Chunks start at a multiple of this.
+const ALIGNMENT: usize = if pages::HUGE > BLOCK {
+    pages::HUGE
+} else {
+    BLOCK
+};
+/// These chunks have large pages, if there are any: of one in a small heap much might never be used, and
+/// to get many takes long at once where the system has to look for them.
+const HUGE_CHUNKS: core::ops::Range<usize> = 2..16;
 /// No cell is smaller. There is a bit for each place of this size.
 const LEAST: usize = 16;
 const BITMAP_WORDS: usize = BLOCK / LEAST / 64;
 const CLASSES: usize = MAX_SMALL / 8 + 1;
 
 /// What it costs to sweep a block, as so many bytes of marking.
-const SWEEP_COST: isize = 4 << 10;
+pub(super) const SWEEP_COST: isize = 4 << 10;
 /// What it costs to give a block's memory back.
 const DISCARD_COST: isize = 32 << 10;
+
+/// A block of whose cells no more than one in so many is free is not searched for it.
+const FULL: usize = 32;
+/// Who needs a block sweeps up to so many in vain, which may all be full, and takes a new one.
+const MOST_SWEPT: usize = 16;
 
 type Bitmap = [u64; BITMAP_WORDS];
 
@@ -94,6 +108,11 @@ impl OldSpace {
         }
     }
 
+    /// How many arenas there are: pieces of memory that were taken from the system.
+    pub(crate) fn arenas(&self) -> usize {
+        self.chunks.len()
+    }
+
     /// What was ever taken from the system.
     pub(crate) fn mapped_bytes(&self) -> usize {
         self.chunks.len() * CHUNK
@@ -102,7 +121,7 @@ impl OldSpace {
     pub(crate) fn release(&mut self) {
         while let Some(chunk) = self.chunks.pop() {
             // SAFETY: nothing uses the heap any more.
-            unsafe { unmap(chunk, CHUNK + BLOCK) };
+            unsafe { unmap(chunk, CHUNK + ALIGNMENT) };
         }
         for c in &mut self.classes {
             c.to_fill.release();
@@ -161,9 +180,13 @@ impl OldSpace {
 
     /// A block for a class that may have free cells.
     fn next_block(&mut self, class: usize) -> usize {
-        if self.classes[class].to_fill.len() == 0
-            && let Some(block) = self.classes[class].unswept.pop()
-        {
+        for _ in 0..MOST_SWEPT {
+            if self.classes[class].to_fill.len() > 0 {
+                break;
+            }
+            let Some(block) = self.classes[class].unswept.pop() else {
+                break;
+            };
             self.sweep_block(class, block, false);
         }
         let c = &mut self.classes[class];
@@ -182,9 +205,13 @@ impl OldSpace {
             *bitmap(b, BITMAP_BYTES) = [0; BITMAP_WORDS];
             return b;
         }
-        let chunk = map(CHUNK + BLOCK);
+        let chunk = map(CHUNK + ALIGNMENT);
+        let first = (chunk + ALIGNMENT - 1) & !(ALIGNMENT - 1);
+        if HUGE_CHUNKS.contains(&self.chunks.len()) {
+            // SAFETY: the chunk is mapped.
+            unsafe { pages::prefer_huge(first, CHUNK) };
+        }
         self.chunks.push(chunk);
-        let first = (chunk + BLOCK - 1) & !(BLOCK - 1);
         for i in (1..CHUNK / BLOCK).rev() {
             self.untouched.push(first + i * BLOCK);
         }
@@ -237,14 +264,22 @@ impl OldSpace {
                 return false;
             }
             // SAFETY: the block is mapped and holds nothing.
-            unsafe { discard(block, BLOCK) };
+            unsafe {
+                discard(block, BLOCK);
+                pages::avoid_huge(block);
+            }
             self.untouched.push(block);
             return true;
         }
         *bitmap(block, marks) = [0; BITMAP_WORDS];
+        let live = bitmap(block, marks ^ BITMAP_BYTES).iter();
+        let live: usize = live.map(|w| w.count_ones() as usize).sum();
+        let cells = (BLOCK - FIRST_CELL) / (class * 8);
         let c = &mut self.classes[class];
         c.all.push(block);
-        c.to_fill.push(block);
+        if cells - live > cells / FULL {
+            c.to_fill.push(block);
+        }
         false
     }
 

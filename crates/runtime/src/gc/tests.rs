@@ -14,7 +14,7 @@ use super::api::*;
 use super::header::{STATIC_FLAGS, TypeInfo};
 use super::inspect::*;
 use super::settings::Settings;
-use super::{gc, scaled, setup_with, teardown};
+use super::{LARGE_OBJECT, gc, scaled, setup_with, teardown};
 use crate::stacklet::*;
 use crate::state::state;
 use crate::threads::*;
@@ -317,6 +317,129 @@ fn large_objects() {
     assert_eq!(total, ITEMS * (ITEMS - 1) / 2);
     unsafe { rpy_gc_collect() };
     assert_eq!(unsafe { gc().large.bytes }, 16 + 8 * ITEMS);
+}
+
+fn bytes(length: usize) -> usize {
+    unsafe { rpy_gc_malloc_varsize(&BYTES, length, false) }
+}
+
+#[test]
+fn large_objects_that_die_young_are_freed_by_minor_collections() {
+    let _heap = Heap::new(64 << 10, false);
+    let size = scaled(100_000);
+    let kept = push(bytes(size));
+    bytes(size);
+    let large = || unsafe { (gc().large.young_bytes, gc().large.bytes) };
+    let each = (size + 16).next_multiple_of(8);
+    assert_eq!(large(), (2 * each, 0));
+    unsafe { rpy_gc_collect_minor() };
+    assert_eq!(large(), (0, each));
+    // They bring minor collections about, and no others.
+    for _ in 0..1000 {
+        bytes(size);
+        assert!(large().0 <= scaled(4 << 20) + each && large().1 == each);
+    }
+    let gc = unsafe { gc() };
+    assert!(gc.minor_collections > 20);
+    assert_eq!(gc.major_collections, 0);
+    assert_eq!(get(*root(kept), 1), size);
+}
+
+#[test]
+fn young_large_objects_live_as_long_as_they_are_referred_to() {
+    for stress in [false, true] {
+        let _heap = Heap::new(64 << 10, stress);
+        let array = || unsafe { rpy_gc_malloc_varsize(ARRAY.info(), ITEMS, false) };
+        // By an old object, by one in the nursery, by another one, and by a card.
+        let old = push(node(1, 0, 0));
+        let cards = push(array());
+        unsafe { rpy_gc_collect() };
+        let large = array();
+        set_pointer(*root(old), 2, large);
+        let large = array();
+        let young = push(node(2, large, 0));
+        let outer = push(array());
+        let inner = array();
+        unsafe { writebarrier_array(*root(outer), 500) };
+        set(*root(outer), 502, inner);
+        let large = array();
+        unsafe { writebarrier_array(*root(cards), 500) };
+        set(*root(cards), 502, large);
+        assert_eq!(unsafe { rpy_gc_id(large) }, large as i64);
+        assert!(!unsafe { rpy_gc_can_move(large) });
+        let get_all = || {
+            let nested = get(*root(outer), 502);
+            let (a, b) = (get(*root(old), 2), get(*root(young), 2));
+            [a, b, nested, get(*root(cards), 502)]
+        };
+        // What they refer to lives, though stores need no barrier at first, and does after it.
+        for round in 0..3 {
+            for i in 0..4 {
+                let n = node(round * 10 + i, 0, 0);
+                set_pointer(get_all()[i], 2 + i, n);
+            }
+            unsafe { rpy_gc_collect_minor() };
+            for (i, large) in get_all().into_iter().enumerate() {
+                assert_eq!(get(large, 1), ITEMS);
+                assert_eq!(get(get(large, 2 + i), 1), round * 10 + i);
+            }
+            assert_eq!(unsafe { gc().large.young_bytes }, 0);
+        }
+        assert_eq!(unsafe { gc().large.bytes }, 6 * (16 + 8 * ITEMS));
+    }
+}
+
+#[test]
+fn what_watches_a_large_object_sees_it_die_young() {
+    static WIDE: TypeInfo = TypeInfo {
+        finalizer: Some(count_finalized),
+        ..info(LARGE_OBJECT as u32, 0)
+    };
+    let _heap = Heap::new(64 << 10, false);
+    FINALIZED.store(0, Ordering::Relaxed);
+    let wide = |value| {
+        let obj = unsafe { rpy_gc_malloc_fixed(&WIDE) };
+        set(obj, 1, value);
+        obj
+    };
+    let kept = push(wide(1));
+    let weak_kept = push(unsafe { rpy_gc_weakref_create(*root(kept)) });
+    let weak_dead = push(unsafe { rpy_gc_weakref_create(wide(10)) });
+    let flagged = bytes(LARGE_OBJECT);
+    unsafe { rpy_gc_toggle_flag(flagged) };
+    unsafe { rpy_gc_collect_minor() };
+    assert_eq!(FINALIZED.load(Ordering::Relaxed), 10);
+    assert_eq!(get(*root(weak_kept), 1), *root(kept));
+    assert_eq!(get(*root(weak_dead), 1), 0);
+    // What gets the same place does not get the flag.
+    for _ in 0..10 {
+        assert_eq!(unsafe { rpy_gc_flag(bytes(LARGE_OBJECT)) }, 0);
+    }
+    // Objects in a queue come out of it after major collections only.
+    let queue = trigger as *const () as usize;
+    let queued = bytes(LARGE_OBJECT);
+    unsafe {
+        rpy_gc_fq_register(queue, queued);
+        rpy_gc_collect_minor();
+        assert_eq!(rpy_gc_fq_next_dead(queue), 0);
+        rpy_gc_collect();
+        assert_eq!(rpy_gc_fq_next_dead(queue), queued);
+    }
+    *root(kept) = 0;
+    unsafe { rpy_gc_collect_minor() };
+    assert_eq!(FINALIZED.load(Ordering::Relaxed), 10);
+    unsafe { rpy_gc_collect() };
+    assert_eq!(FINALIZED.load(Ordering::Relaxed), 11);
+}
+
+#[test]
+fn young_large_objects_can_be_kept_for_good() {
+    let _heap = Heap::new(64 << 10, false);
+    let large = bytes(LARGE_OBJECT);
+    assert_eq!(unsafe { keep(large) }, large);
+    unsafe { rpy_gc_collect() };
+    assert_eq!(get(large, 1), LARGE_OBJECT);
+    assert_eq!(unsafe { gc().large.bytes }, LARGE_OBJECT + 16);
 }
 
 #[test]

@@ -86,6 +86,21 @@ pub(crate) unsafe fn guard(_start: usize, _len: usize) {}
 /// Any pages will do.
 pub(crate) unsafe fn discard(_start: usize, _len: usize) {}
 
+/// There are no large pages.
+pub(crate) const HUGE: usize = 1;
+
+/// Does nothing: there are no large pages.
+///
+/// # Safety
+/// Any memory will do.
+pub(crate) unsafe fn prefer_huge(_start: usize, _len: usize) {}
+
+/// Does nothing: there are no large pages.
+///
+/// # Safety
+/// Any memory will do.
+pub(crate) unsafe fn avoid_huge(_at: usize) {}
+
 /// Does nothing: see the other `pages.rs`.
 ///
 /// # Safety
