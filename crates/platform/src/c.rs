@@ -11,7 +11,8 @@ use crate::command::run;
 
 /// What every C compiler is told: integers wrap, nothing is assumed of null pointers nor of what
 /// pointers of different types point to (which makes no program faster, see docs/benchmarks.md), and floats are
-/// those of IEEE 754. Warnings about generated text help nobody.
+/// those of IEEE 754. gcc makes two loops of one with a branch that does not change at `-O3` only, and spectralnorm
+/// takes 8% less time by it. Warnings about generated text help nobody.
 pub const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-fwrapv",
@@ -21,6 +22,7 @@ pub const FLAGS: &[&str] = &[
     "-fvisibility=hidden",
     "-fno-pie",
     "-fno-math-errno",
+    "-funswitch-loops",
     "-w",
 ];
 
