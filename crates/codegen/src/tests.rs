@@ -138,7 +138,7 @@ fn type_information() {
     let entry = LLType::raw_struct("entry", fields(&[("k", STR.ptr()), ("n", *SIGNED)]));
     let array = LLType::gc_array(entry);
     let info = type_info_object(array, &TableProgram::default());
-    // fixed size, item size, length, items; 0 pointers, 1 in an item, at 0.
+    // fixed size, item size, length, items; 0 pointers, 1 in an item, at 0; where the text is.
     expect![[r#"
         align 16 start 0 readonly
           0: 10 00 00 00 10 00 00 00
@@ -146,8 +146,11 @@ fn type_information() {
          16: 00 00 00 00 01 00 00 00
          24: 00 00 00 00 00 00 00 00
          32: 00 00 00 00 00 00 00 00
-         40: 00 00 00 00 00 00 00 00
-         48: 00 00 00 00"#]]
+         40: 34 00 00 00 00 00 00 00
+         48: 00 00 00 00 47 63 41 72
+         56: 72 61 79 20 6f 66 20 53
+         64: 74 72 75 63 74 20 65 6e
+         72: 74 72 79 00"#]]
     .assert_eq(&dump(&info));
 }
 
@@ -265,37 +268,37 @@ fn images_hold_what_is_referred_to_once() {
         m.f1 Text 16 12
         m.f2 Text 32 12
         str Data 8 40
-        type.rpy_string Rodata 0 48
+        type.rpy_string Rodata 0 84
         section 0: 44 bytes
           4 PcRel32 Place(Place { section: Data, offset: 8 })
-          8 PcRel32 Place(Place { section: Rodata, offset: 88 })
+          8 PcRel32 Place(Place { section: Rodata, offset: 120 })
           20 PcRel32 Place(Place { section: Data, offset: 8 })
-          24 PcRel32 Place(Place { section: Rodata, offset: 144 })
+          24 PcRel32 Place(Place { section: Rodata, offset: 176 })
           32 PcRel32 External(0)
           36 PcRel32 Place(Place { section: Data, offset: 8 })
-          40 PcRel32 Place(Place { section: Rodata, offset: 200 })
-        section 1: 336 bytes
-          64 Abs64 Place(Place { section: Rodata, offset: 48 })
-          72 Abs64 Place(Place { section: Rodata, offset: 53 })
-          88 Abs64 Place(Place { section: Rodata, offset: 48 })
-          96 Abs64 Place(Place { section: Rodata, offset: 53 })
-          120 Abs64 Place(Place { section: Rodata, offset: 48 })
-          128 Abs64 Place(Place { section: Rodata, offset: 112 })
-          144 Abs64 Place(Place { section: Rodata, offset: 48 })
-          152 Abs64 Place(Place { section: Rodata, offset: 112 })
-          176 Abs64 Place(Place { section: Rodata, offset: 48 })
-          184 Abs64 Place(Place { section: Rodata, offset: 168 })
-          200 Abs64 Place(Place { section: Rodata, offset: 48 })
-          208 Abs64 Place(Place { section: Rodata, offset: 168 })
-          240 Abs64 Place(Place { section: Text, offset: 0 })
-          248 Abs64 Place(Place { section: Rodata, offset: 64 })
-          256 Abs64 Place(Place { section: Text, offset: 12 })
-          272 Abs64 Place(Place { section: Text, offset: 16 })
-          280 Abs64 Place(Place { section: Rodata, offset: 120 })
-          288 Abs64 Place(Place { section: Text, offset: 28 })
-          304 Abs64 Place(Place { section: Text, offset: 32 })
-          312 Abs64 Place(Place { section: Rodata, offset: 176 })
-          320 Abs64 Place(Place { section: Text, offset: 44 })
+          40 PcRel32 Place(Place { section: Rodata, offset: 232 })
+        section 1: 368 bytes
+          96 Abs64 Place(Place { section: Rodata, offset: 84 })
+          104 Abs64 Place(Place { section: Rodata, offset: 89 })
+          120 Abs64 Place(Place { section: Rodata, offset: 84 })
+          128 Abs64 Place(Place { section: Rodata, offset: 89 })
+          152 Abs64 Place(Place { section: Rodata, offset: 84 })
+          160 Abs64 Place(Place { section: Rodata, offset: 144 })
+          176 Abs64 Place(Place { section: Rodata, offset: 84 })
+          184 Abs64 Place(Place { section: Rodata, offset: 144 })
+          208 Abs64 Place(Place { section: Rodata, offset: 84 })
+          216 Abs64 Place(Place { section: Rodata, offset: 200 })
+          232 Abs64 Place(Place { section: Rodata, offset: 84 })
+          240 Abs64 Place(Place { section: Rodata, offset: 200 })
+          272 Abs64 Place(Place { section: Text, offset: 0 })
+          280 Abs64 Place(Place { section: Rodata, offset: 96 })
+          288 Abs64 Place(Place { section: Text, offset: 12 })
+          304 Abs64 Place(Place { section: Text, offset: 16 })
+          312 Abs64 Place(Place { section: Rodata, offset: 152 })
+          320 Abs64 Place(Place { section: Text, offset: 28 })
+          336 Abs64 Place(Place { section: Text, offset: 32 })
+          344 Abs64 Place(Place { section: Rodata, offset: 208 })
+          352 Abs64 Place(Place { section: Text, offset: 44 })
         section 2: 40 bytes
           8 Abs64 Place(Place { section: Rodata, offset: 0 })
         ["puts"]"#]]

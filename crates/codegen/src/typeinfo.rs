@@ -31,10 +31,15 @@ pub fn type_info_object(ty: LLType, program: &dyn Program) -> DataObject {
     };
     let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let finalizer = bytes.len() as u64;
-    bytes.resize(TYPE_INFO_SIZE, 0);
+    let pointers = (l.gc_pointers.len() + item_pointers.len()) * size_of::<u32>();
+    bytes.resize(TYPE_INFO_SIZE - size_of::<u64>(), 0);
+    bytes.extend(((TYPE_INFO_SIZE + pointers) as u64).to_le_bytes());
     for offset in l.gc_pointers.iter().chain(item_pointers) {
         bytes.extend((*offset as u32).to_le_bytes());
     }
+    bytes.extend(text(ty, program).bytes());
+    // A zero byte at the end, and whole words.
+    bytes.resize((bytes.len() + 1).next_multiple_of(size_of::<u32>()), 0);
     let relocs = destructor.map(|f| Reloc {
         offset: finalizer,
         kind: RelocKind::Abs64,
@@ -47,6 +52,18 @@ pub fn type_info_object(ty: LLType, program: &dyn Program) -> DataObject {
         align: 16,
         start: 0,
         readonly: true,
+    }
+}
+
+/// What `rgc.get_typeids_z()` says of a type: structures come with the names of their fields.
+fn text(ty: LLType, program: &dyn Program) -> String {
+    match ty.kind() {
+        TypeKind::Struct(s) => {
+            let body = program.body(s);
+            let names: Vec<&str> = body.fields.iter().map(|f| &*f.name).collect();
+            format!("{ty} {{ {} }}", names.join(", "))
+        }
+        _ => ty.to_string(),
     }
 }
 

@@ -91,7 +91,7 @@ static HANDLE_INFO: TypeInfo = TypeInfo {
     kind: gc::header::PLAIN,
     heavy_finalizer: 0,
     finalizer: Some(handle_died),
-    reserved2: 0,
+    text: 0,
 };
 
 /// What each thread has of its own: null before it makes its first stacklet.

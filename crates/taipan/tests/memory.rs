@@ -256,3 +256,48 @@ fn the_heap_is_written_to_a_file() {
         .filter(|o| o.len() == 4 && objects.iter().any(|to| to.first() == Some(&o[3])));
     assert!(nodes.count() > 0, "{objects:?}");
 }
+
+const TYPES: &str = "\
+import os
+from rpython.rlib import rgc
+class Node(object):
+    def __init__(self, next, name):
+        self.next = next
+        self.name = name
+def entry_point(argv):
+    node = Node(None, argv[0])
+    packed = rgc.get_typeids_z()
+    os.write(1, ''.join([packed[i] for i in range(len(packed))]))
+    numbers = rgc.get_typeids_list()
+    number = rgc.get_rpy_type_index(rgc.cast_instance_to_gcref(node))
+    os.write(2, '%d %d %s' % (number, int(numbers[number]), node.name[:0]))
+    return 0
+def target(driver, args): return entry_point, None
+";
+
+/// As a debugger of the heap has them: `zlib.decompress(...)`, a line for each number.
+#[test]
+fn types_have_names() {
+    let dir = tempfile::tempdir().unwrap();
+    build(dir.path(), TYPES);
+    let o = run(dir.path(), &[], &[]);
+    let packed = dir.path().join("typeids");
+    std::fs::write(&packed, &o.stdout).unwrap();
+    let unpacked = Command::new("python3")
+        .args(["-c", "import sys, zlib; print(zlib.decompress(open(sys.argv[1], 'rb').read()).decode(), end='')"])
+        .arg(&packed)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&unpacked.stdout);
+    let numbers = String::from_utf8_lossy(&o.stderr);
+    let mut numbers = numbers.split_whitespace();
+    let (number, typeid) = (numbers.next().unwrap(), numbers.next().unwrap());
+    assert_eq!(number, typeid);
+    let line = format!("member{number:<4} GcStruct main.Node {{ super, inst_name, inst_next }}");
+    assert!(text.starts_with("member0    ?\n"), "{o:?} {unpacked:?}");
+    assert!(text.lines().any(|l| l == line), "no {line:?} in\n{text}");
+    let numbers: Vec<usize> = (text.lines())
+        .map(|l| l["member".len()..][..4].trim().parse().unwrap())
+        .collect();
+    assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+}

@@ -34,6 +34,7 @@ fn numbers_agree() {
     ];
     assert_eq!(fields, [0, 4, 8, 12, 16, 20, 24, 28]);
     assert_eq!(offset_of!(TypeInfo, finalizer), 32);
+    assert_eq!(offset_of!(TypeInfo, text), abi::TYPE_INFO_SIZE - 8);
 }
 
 #[test]

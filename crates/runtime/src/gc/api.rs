@@ -23,7 +23,7 @@ static WEAKREF_INFO: TypeInfo = TypeInfo {
     kind: WEAKREF,
     heavy_finalizer: 0,
     finalizer: None,
-    reserved2: 0,
+    text: 0,
 };
 
 /// Memory in the nursery. Afterwards the program has been called back about dead

@@ -17,12 +17,55 @@ use crate::os;
 const WORDS: usize = 8192;
 const END: u64 = u64::MAX;
 
-struct Dump {
-    fd: c_int,
-    words: Stack<u64>,
+/// The way through all objects.
+struct Walk {
     /// The objects that were met.
     seen: ShadowTable,
     pending: Stack<Obj>,
+}
+
+impl Walk {
+    fn new() -> Walk {
+        Walk {
+            seen: ShadowTable::new(),
+            pending: Stack::new(),
+        }
+    }
+
+    fn meet(&mut self, obj: Obj) {
+        if obj != 0 && self.seen.get(obj).is_none() {
+            self.seen.insert(obj, obj);
+            self.pending.push(obj);
+        }
+    }
+
+    fn release(&mut self) {
+        self.pending.release();
+        self.seen.release();
+    }
+}
+
+/// Calls `f` with every object that can be reached.
+///
+/// # Safety
+/// The caller is the mutator, whose roots are saved.
+pub(super) unsafe fn each_object(mut f: impl FnMut(Obj)) {
+    let mut walk = Walk::new();
+    // SAFETY: by contract; what is found from a root is an object.
+    unsafe {
+        each_root(|obj| walk.meet(obj));
+        while let Some(obj) = walk.pending.pop() {
+            f(obj);
+            TypeInfo::of(obj).for_each_pointer(obj, |slot| walk.meet(*slot));
+        }
+    }
+    walk.release();
+}
+
+struct Dump {
+    fd: c_int,
+    words: Stack<u64>,
+    walk: Walk,
     /// Everything could be written so far.
     good: bool,
 }
@@ -43,13 +86,6 @@ impl Dump {
         self.words.clear();
     }
 
-    fn meet(&mut self, obj: Obj) {
-        if obj != 0 && self.seen.get(obj).is_none() {
-            self.seen.insert(obj, obj);
-            self.pending.push(obj);
-        }
-    }
-
     unsafe fn object(&mut self, obj: Obj) {
         // SAFETY: the object was found from a root.
         unsafe {
@@ -60,7 +96,7 @@ impl Dump {
             info.for_each_pointer(obj, |slot| {
                 if *slot != 0 {
                     self.word(*slot as u64);
-                    self.meet(*slot);
+                    self.walk.meet(*slot);
                 }
             });
             self.word(END);
@@ -79,23 +115,21 @@ pub(crate) fn dump(fd: i64) -> bool {
         let mut dump = Dump {
             fd: fd as c_int,
             words: Stack::new(),
-            seen: ShadowTable::new(),
-            pending: Stack::new(),
+            walk: Walk::new(),
             good: true,
         };
-        each_root(|obj| dump.meet(obj));
-        let mut roots = core::mem::replace(&mut dump.pending, Stack::new());
+        each_root(|obj| dump.walk.meet(obj));
+        let mut roots = core::mem::replace(&mut dump.walk.pending, Stack::new());
         while let Some(obj) = roots.pop() {
             dump.object(obj);
         }
         [0, 0, 0, END].into_iter().for_each(|word| dump.word(word));
-        while let Some(obj) = dump.pending.pop() {
+        while let Some(obj) = dump.walk.pending.pop() {
             dump.object(obj);
         }
         dump.flush();
         roots.release();
-        dump.pending.release();
-        dump.seen.release();
+        dump.walk.release();
         dump.words.release();
         dump.good
     }

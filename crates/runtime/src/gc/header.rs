@@ -3,6 +3,7 @@
 use core::mem::size_of;
 
 use crate::memory::prefetch;
+use crate::os;
 
 /// Flag: an old object that is not in the remembered set (incminimark:
 /// `GCFLAG_TRACK_YOUNG_PTRS`). The write barrier acts on it.
@@ -37,7 +38,8 @@ const AHEAD: usize = 8;
 const MOST: usize = if usize::BITS < 64 { 1 << 31 } else { 1 << 47 };
 
 /// What the collector knows of a type: static data at a multiple of 16. The offsets of
-/// GC pointers in the fixed part and then of those in an item follow it, as `u32`s.
+/// GC pointers in the fixed part and then of those in an item follow it, as `u32`s; then what the type is
+/// called.
 #[repr(C, align(16))]
 pub struct TypeInfo {
     /// Size of the fixed part, a multiple of 8.
@@ -61,8 +63,8 @@ pub struct TypeInfo {
     /// Called with the address of a dead object (`__del__`), before its memory is
     /// used again.
     pub finalizer: Option<unsafe extern "C" fn(usize)>,
-    /// Zero.
-    pub reserved2: usize,
+    /// How far from the start of the record its text is, which ends in a zero byte; 0 if it has none.
+    pub text: u64,
 }
 
 impl TypeInfo {
@@ -114,6 +116,18 @@ impl TypeInfo {
     #[inline]
     pub(crate) fn has_pointers(&self) -> bool {
         self.pointers | self.item_pointers != 0
+    }
+
+    /// What the type is called; empty if nobody has said that.
+    pub(crate) fn text(&self) -> &[u8] {
+        match self.text as usize {
+            0 => &[],
+            offset => {
+                let at = (&raw const *self).expose_provenance() + offset;
+                // SAFETY: the text is static and ends in a zero byte, by the contract of the record's makers.
+                unsafe { os::c_bytes(core::ptr::with_exposed_provenance(at)) }
+            }
+        }
     }
 
     /// Calls `f` with the address of every GC pointer in `obj`.

@@ -5,6 +5,7 @@
 //! program's.
 
 use super::api::{rpy_gc_id, writebarrier};
+use super::dump::each_object;
 use super::header::{INSTANCE, TRACK, TypeInfo};
 use super::major::is_marked;
 use super::shadow::ShadowTable;
@@ -21,14 +22,15 @@ struct Notes {
     flags: Stack<(usize, bool)>,
     /// From the address of a type to its number.
     types: ShadowTable,
-    type_count: usize,
+    /// The types, by their numbers minus one.
+    numbered: Stack<&'static TypeInfo>,
 }
 
 static mut NOTES: Notes = Notes {
     places: ShadowTable::new(),
     flags: Stack::new(),
     types: ShadowTable::new(),
-    type_count: 0,
+    numbered: Stack::new(),
 };
 
 /// # Safety
@@ -153,15 +155,46 @@ pub unsafe extern "C" fn rpy_gc_size(obj: Obj) -> i64 {
 pub unsafe extern "C" fn rpy_gc_type_number(obj: Obj) -> i64 {
     // SAFETY: by contract.
     unsafe {
-        let info = &raw const *TypeInfo::of(obj) as usize;
+        let info = TypeInfo::of(obj);
+        let at = &raw const *info as usize;
         let notes = notes();
-        if let Some(number) = notes.types.get(info) {
+        if let Some(number) = notes.types.get(at) {
             return number as i64;
         }
-        notes.type_count += 1;
-        notes.types.insert(info, notes.type_count);
-        notes.type_count as i64
+        notes.numbered.push(info);
+        notes.types.insert(at, notes.numbered.len());
+        notes.numbered.len() as i64
     }
+}
+
+/// How many types have numbers. Those of all objects that can be reached get one before.
+///
+/// # Safety
+/// The caller's roots are saved.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_count_types() -> i64 {
+    // SAFETY: by contract.
+    unsafe {
+        if gc().root_stack != 0 {
+            each_object(|obj| _ = rpy_gc_type_number(obj));
+        }
+        notes().numbered.len() as i64
+    }
+}
+
+/// A character of the text of the type with that number; -1 at its end.
+///
+/// # Safety
+/// Always safe to call from the mutator thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_gc_type_text(number: i64, index: i64) -> i64 {
+    // SAFETY: the caller is the mutator.
+    let types = unsafe { notes() }.numbered.as_slice();
+    let text = match types.get((number - 1) as usize) {
+        Some(info) => info.text(),
+        None => &[],
+    };
+    text.get(index as usize).map_or(-1, |c| i64::from(*c))
 }
 
 /// Whether an object is an instance of an RPython class.
@@ -260,7 +293,7 @@ pub(super) unsafe fn teardown() {
         notes.places.release();
         notes.flags.release();
         notes.types.release();
-        notes.type_count = 0;
+        notes.numbered.release();
     }
 }
 
@@ -270,6 +303,8 @@ pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_gc_referents", rpy_gc_referents as *const u8);
     out("rpy_gc_size", rpy_gc_size as *const u8);
     out("rpy_gc_type_number", rpy_gc_type_number as *const u8);
+    out("rpy_gc_count_types", rpy_gc_count_types as *const u8);
+    out("rpy_gc_type_text", rpy_gc_type_text as *const u8);
     out("rpy_gc_is_instance", rpy_gc_is_instance as *const u8);
     out("rpy_gc_flag", rpy_gc_flag as *const u8);
     out("rpy_gc_toggle_flag", rpy_gc_toggle_flag as *const u8);

@@ -80,7 +80,7 @@ const fn info(fixed_size: u32, pointers: u32) -> TypeInfo {
         kind: 0,
         heavy_finalizer: 0,
         finalizer: None,
-        reserved2: 0,
+        text: 0,
     }
 }
 

@@ -4,6 +4,7 @@ All of this is for translated programs; low-level code that is interpreted runs 
 code where it comes here.
 """
 from rpython.rlib.objectmodel import specialize
+from rpython.rlib.rstring import StringBuilder
 from rpython.rtyper.annlowlevel import cast_instance_to_gcref, checked_cast_gcref_to_instance
 from rpython.rtyper.lltypesystem import llmemory, lltype, rffi
 from taipan_lowlevel import rpy_gc_dump
@@ -19,6 +20,8 @@ _roots = _runtime('roots', [_LIST], lltype.Signed)
 _referents = _runtime('referents', [llmemory.GCREF, _LIST], lltype.Signed)
 _size = _runtime('size', [llmemory.GCREF], lltype.Signed)
 _type_number = _runtime('type_number', [llmemory.GCREF], lltype.Signed)
+_count_types = _runtime('count_types', [], lltype.Signed)
+_type_text = _runtime('type_text', [lltype.Signed, lltype.Signed], lltype.Signed)
 _is_instance = _runtime('is_instance', [llmemory.GCREF], rffi.INT)
 _flag = _runtime('flag', [llmemory.GCREF], rffi.INT)
 _toggle_flag = _runtime('toggle_flag', [llmemory.GCREF], lltype.Void)
@@ -55,12 +58,57 @@ def get_typeid(obj):
     return _type_number(cast_instance_to_gcref(obj))
 
 def get_typeids_z():
-    """Texts about the types, compressed: there are none."""
-    return ''
+    """What the types of all objects are called, a line for each number, compressed for zlib."""
+    b = StringBuilder()
+    b.append('member0    ?\n')
+    for number in range(1, _count_types() + 1):
+        digits = str(number)
+        b.append('member')
+        b.append(digits)
+        b.append_multiple_char(' ', 5 - min(len(digits), 4))
+        i = 0
+        c = _type_text(number, i)
+        while c >= 0:
+            b.append(chr(c))
+            i += 1
+            c = _type_text(number, i)
+        b.append('\n')
+    return _stored(b.build())
 
 def get_typeids_list():
-    """Numbers for those texts."""
-    return lltype.malloc(_NUMBERS, 0)
+    """The typeid of each number: here they are the same."""
+    numbers = lltype.malloc(_NUMBERS, _count_types() + 1)
+    for i in range(len(numbers)):
+        numbers[i] = i
+    return numbers
+
+# What a block of data that is stored as it is has at most.
+_MOST_STORED = 0xffff
+
+def _stored(text):
+    """What zlib decompresses to the text: blocks that are stored as they are."""
+    b = StringBuilder()
+    b.append('\x78\x01')
+    start = 0
+    while True:
+        size = min(len(text) - start, _MOST_STORED)
+        stop = start + size
+        b.append('\x01' if stop == len(text) else '\x00')
+        for n in [size, size ^ 0xffff]:
+            b.append(chr(n & 0xff))
+            b.append(chr(n >> 8))
+        b.append_slice(text, start, stop)
+        start = stop
+        if start == len(text):
+            break
+    low = 1
+    high = 0
+    for c in text:
+        low = (low + ord(c)) % 65521
+        high = (high + low) % 65521
+    for n in [high >> 8, high & 0xff, low >> 8, low & 0xff]:
+        b.append(chr(n))
+    return b.build()
 
 def dump_rpy_heap(fd):
     """Writes all objects to a file, in the original's format; whether everything was written.
