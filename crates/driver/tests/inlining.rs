@@ -1,7 +1,8 @@
-//! What a program says of inlining its functions.
+//! What a program, and the prelude, say of inlining functions.
 
 use expect_test::expect;
 use taipan_driver::{EmitForm, EmitRequest, Stage, Timings, emit};
+use taipan_language::NEVER_INLINED;
 use taipan_workbench::Workbench;
 
 /// A small function and a big one, each with a decorator.
@@ -30,6 +31,13 @@ def entry_point(argv):
 
 /// The functions that the optimised entry point still calls.
 fn called(bench: &Workbench) -> Vec<&'static str> {
+    let text = optimized(bench);
+    let is_called = |name: &&str| text.contains(&format!("main.{name}"));
+    ["small", "big"].into_iter().filter(is_called).collect()
+}
+
+/// The graph of the optimised entry point.
+fn optimized(bench: &Workbench) -> String {
     let request = EmitRequest {
         stage: Stage::Optimized,
         file: bench.target.clone(),
@@ -39,9 +47,7 @@ fn called(bench: &Workbench) -> Vec<&'static str> {
         targets: Vec::new(),
     };
     let text = emit(&bench.db, &bench.options, &request, &mut Timings::default());
-    let text = text.expect("it is RPython");
-    let is_called = |name: &&str| text.contains(&format!("main.{name}"));
-    ["small", "big"].into_iter().filter(is_called).collect()
+    text.expect("it is RPython")
 }
 
 #[test]
@@ -56,6 +62,25 @@ fn decorators_decide() {
     ] {
         bench.edit("/main.py", &program(small, big));
         assert_eq!(called(&bench), left, "@{small} and @{big}");
+    }
+}
+
+/// Each of them is called once in this program, however small it is.
+#[test]
+fn helpers_that_are_seldom_called_stay_calls() {
+    let bench = Workbench::of(
+        "\
+def entry_point(argv):
+    args = []
+    for arg in argv:
+        args.append(arg)
+    return len(args)
+",
+    );
+    let text = optimized(&bench);
+    for helper in NEVER_INLINED {
+        let calls = text.matches(&format!("direct_call(&{helper},")).count();
+        assert_eq!(calls, 1, "{helper} in\n{text}");
     }
 }
 

@@ -8,6 +8,10 @@
 use crate::Exc;
 use crate::shipped::find;
 
+/// Helpers that are never inlined, whatever their size: many functions have a call that is seldom
+/// made.
+pub const NEVER_INLINED: &[&str] = &["rlist.grow"];
+
 /// Type of an argument or result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {

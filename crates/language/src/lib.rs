@@ -50,7 +50,7 @@ pub use codecs::Codec;
 pub use collectors::Collector;
 pub use exceptions::Exc;
 pub use functions::{KnownFunction, PythonFunction};
-pub use helpers::{Default, HelperFunction, Kind};
+pub use helpers::{Default, HelperFunction, Kind, NEVER_INLINED};
 pub use machine::Machine;
 pub use methods::{BuilderMethod, DictMethod, ListMethod, TextMethod};
 pub use operations::HlOp;

@@ -76,6 +76,8 @@ passes! {
         "the condition of a loop is at its end";
     Invariants, "invariants", "loops.rs", Optimize, 1..,
         "what is the same in each round of a loop is computed before it";
+    Ranges, "ranges", "ranges.rs", Optimize, 1..,
+        "comparisons and checks of overflow and null are decided by what numbers and pointers can be there";
     Rematerialisation, "rematerialisation", "rematerialize.rs", Collect, 1..,
         "casts are made again behind a collection, so that an object is one root";
     Zeroing, "zeroing", "zeroing.rs", Collect, 1..,

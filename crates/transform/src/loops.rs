@@ -191,7 +191,7 @@ fn certain_blocks(g: &LLGraph, l: &Loop) -> FxHashSet<BlockId> {
 }
 
 /// The object that an operation accesses, and which is not null after it.
-fn dereferenced(op: &Operation<LowLevel>) -> Option<VarId> {
+pub(crate) fn dereferenced(op: &Operation<LowLevel>) -> Option<VarId> {
     match op.view() {
         View::Getfield { object, .. }
         | View::Setfield { object, .. }

@@ -17,6 +17,7 @@ use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::passes::Passes;
 use crate::peel::peel_loops;
+use crate::ranges::narrow_ranges;
 use crate::switch::merge_if_blocks;
 use crate::variables::keep_in_variables;
 
@@ -57,6 +58,9 @@ pub fn optimize(
     });
     passes.run(Pass::LoopRotation, &mut g, rotate_loops);
     passes.run(Pass::Invariants, &mut g, |g| hoist_invariants(g, program));
+    if passes.run(Pass::Ranges, &mut g, narrow_ranges) {
+        fold(&mut g, program, passes);
+    }
     passes.run(Pass::CommonOperations, &mut g, |g| merge_common(g, program));
     fold(&mut g, program, passes);
     g.compact();

@@ -9,7 +9,7 @@ use taipan_base::{Db, noted};
 use taipan_codegen::{Reference, graph_references};
 use taipan_graph::Const;
 use taipan_interp::{ObjData, Object, object};
-use taipan_language::PassStage;
+use taipan_language::{NEVER_INLINED, PassStage};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph, StaticSym};
 use taipan_transform::{Inlining, Summaries, Summary, gc_transform, optimize, simplify_graph};
 
@@ -185,10 +185,14 @@ noted! {
 }
 
 noted! {
-    /// What the program says of inlining a function.
+    /// What the program, or the prelude, says of inlining a function.
     fn inlining(db, f: LLFunction) -> Inlining {
-        let FuncKind::User { func, .. } = f.sym(db).kind() else {
-            return Inlining::BySize;
+        let func = match f.sym(db).kind() {
+            FuncKind::User { func, .. } => func,
+            FuncKind::Helper { name, .. } if NEVER_INLINED.contains(&&**name) => {
+                return Inlining::Never;
+            }
+            _ => return Inlining::BySize,
         };
         let key = Object::new(db, f.roots(db).program(db), *func);
         let Some(ObjData::Function(function)) = object(db, key).as_deref() else {

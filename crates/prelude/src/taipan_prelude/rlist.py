@@ -107,11 +107,15 @@ def resize_ge(l, size):
     """Makes room for more items: some more than asked for, so that appending costs
     constant time on average."""
     if len(l.items) < size:
-        if size < 9:
-            reallocate(l, size + 3)
-        else:
-            reallocate(l, size + llop.int_rshift(Signed, size, 2) + 4)
+        grow(l, size)
     l.length = size
+
+def grow(l, size):
+    """Never inlined: it is seldom called, from each place that appends to a list."""
+    if size < 9:
+        reallocate(l, size + 3)
+    else:
+        reallocate(l, size + llop.int_rshift(Signed, size, 2) + 4)
 
 def resize_le(l, size):
     """Gives memory back once more than half of it lies idle. Slots from size on must

@@ -15,6 +15,7 @@ use crate::inline::inline_calls;
 use crate::loops::{hoist_invariants, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::peel::peel_loops;
+use crate::ranges::narrow_ranges;
 use crate::rematerialize::repeat_casts;
 use crate::switch::merge_if_blocks;
 use crate::variables::keep_in_variables;
@@ -53,6 +54,7 @@ fn run(pass: &str, f: &FuncSym, g: &mut LLGraph, p: &Pipeline) {
         "mark_filled" => mark_filled(g, p),
         "merge_common" => merge_common(g, program),
         "merge_if_blocks" => merge_if_blocks(g),
+        "narrow_ranges" => _ = narrow_ranges(g),
         "peel_loops" => peel_loops(g),
         "remove_asserts" => remove_asserts(g, program),
         "remove_identical_vars_ssa" => remove_identical_vars_ssa(g),
