@@ -98,7 +98,7 @@ def rpy_float_format(f, code, precision, flags, out):
     return copy_if_fits(float_text(f, chr(code), precision, flags).encode(), out)
 
 
-FLOAT_LITERAL = re.compile(rb'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z|[+-]?(nan|inf|infinity)\Z', re.I)
+FLOAT_LITERAL = re.compile(rb'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z')
 
 
 def rpy_float_parse_ok(s):

@@ -17,8 +17,8 @@ def test_weak_references():
     thing = Thing(number(5))
     ref = weakref.ref(thing)
     rgc.collect()
-    assert ref() is thing
     assert ref().n == 5
+    assert ref() is thing
 
 def nobody():
     return weakref.ref(Thing(number(7)))

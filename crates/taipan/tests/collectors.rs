@@ -6,6 +6,7 @@
 
 mod support {
     pub(crate) mod generated;
+    pub(crate) mod prelude;
     pub(crate) mod programs;
     pub(crate) mod text;
 }
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use support::generated;
 use support::programs::{PROGRAMS, outcome, programs};
+use support::{generated, prelude};
 use taipan_driver::missing_library;
 use taipan_language::Collector;
 use taipan_platform::Llvm;
@@ -74,6 +75,14 @@ fn random_programs(collector: Collector) -> Result<(), Failed> {
             .map_err(|e| format!("{}: {e:?}", program.name))?;
     }
     Ok(())
+}
+
+fn prelude_tests(collector: Collector) -> Result<(), Failed> {
+    let left_out = match collector {
+        Collector::Generational | Collector::Ref => &[][..],
+        Collector::Boehm | Collector::None => &[prelude::EXACT],
+    };
+    in_memory(collector, &prelude::folder(), prelude::PROGRAM, left_out)
 }
 
 fn own(name: &str) -> PathBuf {
@@ -243,9 +252,10 @@ type Test = fn(Collector) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let llvm = Llvm::find().err().map(|e| e.to_string());
-    let tests: [(&str, Test); 7] = [
+    let tests: [(&str, Test); 8] = [
         ("fixtures", fixtures),
         ("random_programs", random_programs),
+        ("prelude_tests", prelude_tests),
         ("executables", executables),
         ("deaths", deaths),
         ("by_c", by_c),

@@ -1,6 +1,7 @@
 //! The helpers of `taipan_prelude` are tested in RPython, by what calls them: the files of
-//! crates/prelude/tests, as machine code and in the low-level interpreter. `cpython.rs` runs
-//! those that say what the language does under CPython 2.7.
+//! crates/prelude/tests, as machine code, in the low-level interpreter, by way of C and as Python 3.
+//! `cpython.rs` runs those that say what the language does under CPython 2.7, `llvm.rs` all of them by
+//! LLVM, and `collectors.rs` with each collector.
 
 mod support {
     pub(crate) mod prelude;
@@ -50,4 +51,29 @@ fn as_machine_code() {
 #[test]
 fn in_the_interpreter() {
     check("llinterp");
+}
+
+/// Runs all tests in one program.
+#[track_caller]
+fn check_program(backend: &str) {
+    let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(prelude::folder())
+        .args(["run", "--no-cache", "--backend", backend, prelude::PROGRAM])
+        .output()
+        .expect("taipan runs");
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&o.stdout),
+        String::from_utf8_lossy(&o.stderr),
+    );
+    assert!(o.stdout.ends_with(prelude::ALL_PASSED), "{stdout}{stderr}");
+}
+
+#[test]
+fn by_way_of_c() {
+    check_program("c");
+}
+
+#[test]
+fn as_python() {
+    check_program("python");
 }

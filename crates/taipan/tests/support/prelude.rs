@@ -1,6 +1,17 @@
 //! Where the tests of `taipan_prelude` are.
 
+#![allow(dead_code, reason = "each test binary has this module of its own")]
+
 use std::path::PathBuf;
+
+/// The program that runs all of them.
+pub(crate) const PROGRAM: &str = "as_program.py";
+
+/// The test that does not hold with libgc: stacks may still have the address of what is gone.
+pub(crate) const EXACT: &str = "test_weak_reference_to_what_is_gone";
+
+/// The end of what the program prints.
+pub(crate) const ALL_PASSED: &[u8] = b"all passed\n";
 
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../prelude/tests"))
