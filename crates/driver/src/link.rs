@@ -125,7 +125,7 @@ pub(crate) fn folder_of(output: &Utf8Path) -> io::Result<&Utf8Path> {
     // What takes the place of a device is no device any more.
     match fs::symlink_metadata(output) {
         Ok(m) if !m.is_file() && !m.is_symlink() => {
-            Err(io::Error::other("it is there and no file"))
+            Err(io::Error::other("it exists and is not a file"))
         }
         _ => Ok(folder),
     }

@@ -87,7 +87,7 @@ impl Llvm {
         for program in programs {
             let mut command = Command::new(program);
             command.arg("--version");
-            let said = run(&mut command)?;
+            let said = run_tool(&mut command)?;
             let said = String::from_utf8_lossy(&said).into_owned();
             version = version.min(version_in(&said).unwrap_or(0));
             let metadata = program.metadata()?;
@@ -126,7 +126,7 @@ impl Llvm {
             "libclang_rt.profile.a".to_owned(),
         ];
         for name in names {
-            let said = run(Command::new(clang).arg(format!("-print-file-name={name}")))?;
+            let said = run_tool(Command::new(clang).arg(format!("-print-file-name={name}")))?;
             let path = PathBuf::from(String::from_utf8_lossy(&said).trim());
             if path.is_file() {
                 return Ok(path);
@@ -198,10 +198,21 @@ impl Llvm {
         let to = folder.join(format!("{name}.o"));
         std::fs::write(&from, text)?;
         for words in self.commands(&from, &to, level, more) {
-            run(Command::new(&words[0]).args(&words[1..]))?;
+            run_tool(Command::new(&words[0]).args(&words[1..]))?;
         }
         std::fs::read(&to)
     }
+}
+
+/// Runs one of LLVM's programs. An error names it.
+fn run_tool(command: &mut Command) -> io::Result<Vec<u8>> {
+    run(command).map_err(|e| match e.kind() {
+        io::ErrorKind::Other => e,
+        kind => {
+            let program = command.get_program().to_string_lossy();
+            io::Error::new(kind, format!("{program} cannot be run: {e}"))
+        }
+    })
 }
 
 /// The first number after `version`.

@@ -7,6 +7,7 @@
 mod support {
     pub(crate) mod generated;
     pub(crate) mod named;
+    pub(crate) mod prelude;
     pub(crate) mod programs;
     pub(crate) mod text;
 }
@@ -20,7 +21,7 @@ use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use support::generated::{self, Generated};
-use support::{named, programs};
+use support::{named, prelude, programs};
 use taipan_platform::Llvm;
 
 fn taipan(folder: &Path, args: &[&str]) -> Command {
@@ -95,6 +96,13 @@ fn fixtures() -> Result<(), Failed> {
         compare(&executables, &programs::programs(), args, &name)?;
     }
     Ok(())
+}
+
+fn prelude_tests() -> Result<(), Failed> {
+    let out = tempfile::tempdir()?;
+    let folder = prelude::folder();
+    let executables = both(&folder, prelude::PROGRAM, out.path(), &[])?;
+    compare(&executables, &folder, &[], prelude::PROGRAM)
 }
 
 fn all_of(programs: impl Iterator<Item = Generated>) -> Result<(), Failed> {
@@ -422,6 +430,9 @@ fn compilers() -> Result<(), Failed> {
     let failing =
         "case $1 in --version) echo clang version 19.1.0;; *) echo no such thing; exit 1;; esac";
     let failing = script("failing", failing)?;
+    let broken = script("broken", "echo no library; exit 1")?;
+    let no_program = script("no-program", "")?;
+    fs::set_permissions(&no_program, fs::Permissions::from_mode(0o644))?;
     let cases = [
         (
             "no-such-clang",
@@ -433,6 +444,8 @@ fn compilers() -> Result<(), Failed> {
         ),
         (&*failing, "failing -c -O2 -x ir"),
         (&*failing, "no such thing"),
+        (&*broken, "broken failed:\nno library\nthe command was: "),
+        (&*no_program, "no-program cannot be run: Permission denied"),
     ];
     for (clang, expected) in cases {
         let args = ["build", "--backend", "llvm", "--no-cache", "main.py"];
@@ -494,8 +507,9 @@ type Test = fn() -> Result<(), Failed>;
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let tools = Llvm::find().map(drop).map_err(|e| e.to_string());
-    let needing: [(&str, Test); 10] = [
+    let needing: [(&str, Test); 11] = [
         ("fixtures", fixtures),
+        ("prelude_tests", prelude_tests),
         ("projects", || all_of(generated::projects())),
         ("random_programs", random_programs),
         ("programs_of_classes", programs_of_classes),
