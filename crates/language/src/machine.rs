@@ -37,10 +37,11 @@ impl Machine {
         Machine::X86_64
     };
 
-    /// The machine of a triple, as rustc, clang, gcc or Debian write it.
+    /// The machine of a triple, as rustc, clang, gcc or Debian write it, or of its name alone.
     pub fn named(triple: &str) -> Option<Machine> {
         let mut names = Machine::ALL.into_iter();
-        let found = names.find(|m| [m.triple(), m.gnu_triple(), m.rust_target()].contains(&triple));
+        let found = names
+            .find(|m| [m.triple(), m.gnu_triple(), m.rust_target(), m.name()].contains(&triple));
         // What newer tools call WASI as it is here.
         found.or((triple == "wasm32-wasip1").then_some(Machine::Wasm32))
     }
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn each_name_is_that_of_one_machine() {
         for m in Machine::ALL {
-            for name in [m.triple(), m.gnu_triple(), m.rust_target()] {
+            for name in [m.triple(), m.gnu_triple(), m.rust_target(), m.name()] {
                 assert_eq!(Machine::named(name), Some(m));
             }
         }

@@ -721,6 +721,8 @@ pub(crate) struct EmitArgs {
     #[arg(long)]
     pub(crate) lines: bool,
     #[command(flatten)]
+    pub(crate) collector: CollectorOption,
+    #[command(flatten)]
     pub(crate) for_machine: ForMachine,
     #[command(flatten)]
     pub(crate) passes: PassOptions,

@@ -35,9 +35,15 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
     if args.stage == Stage::Python && context.load.machine != Machine::HOST {
         return context.fail(&Failure::Usage(PYTHON_IS_HERE.to_owned()));
     }
+    if args.stage == Stage::Python
+        && let Err(f) = args.collector.supports_python()
+    {
+        return context.fail(&f);
+    }
     if args.format != EmitFormat::Json {
         progress::begin(context.db.log());
     }
+    context.load.collector = args.collector.gc;
     context.load.passes = args.passes.at(None);
     let code = print(args, function, stage, context);
     context.finish(&args.common, code)

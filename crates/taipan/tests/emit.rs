@@ -205,6 +205,41 @@ fn graphs_are_drawn() {
     }
 }
 
+#[test]
+fn graphs_are_those_for_a_collector() {
+    let dir = tempfile::tempdir().unwrap();
+    let main = "\
+class Pair(object):
+    def __init__(self, other):
+        self.other = other
+
+def turned(pair):
+    pair.other.other = pair
+    return pair
+
+def entry_point(argv):
+    print turned(Pair(Pair(None))) is None
+    return 0
+";
+    std::fs::write(dir.path().join("main.py"), main).unwrap();
+    for (collector, operation) in [("generational", "gc_writebarrier"), ("ref", "decref")] {
+        let args = [
+            "emit",
+            "gc",
+            "--gc",
+            collector,
+            "--passes=-all",
+            "main.py:turned",
+        ];
+        let graph = text(dir.path(), &args);
+        for other in ["gc_writebarrier", "decref"] {
+            assert_eq!(graph.contains(other), other == operation, "{graph}");
+        }
+    }
+    let args = ["emit", "python", "--gc", "none", "main.py:turned"];
+    assert_eq!(taipan(dir.path(), &args).status.code(), Some(2));
+}
+
 /// Bytecodes with gaps between them need one table of jumps, not one for each run of them.
 #[test]
 fn one_jump_table_for_bytecodes_with_gaps() {

@@ -170,7 +170,7 @@ const USES: &[&str] = &[
     "call --batch batch --seconds 50",
     "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
      --format dot main.py:double",
-    "emit optimized --passes=-inlining --format svg --lines main.py:double",
+    "emit optimized --passes=-inlining --gc ref --format svg --lines main.py:double",
     "emit annotations --cache-dir cache --inputs SomeInteger main.py:double",
     "explore --timings --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full --port 0 --open --poll \
      main.py",
