@@ -66,7 +66,12 @@ fn is_rare(op: LLOp) -> bool {
     matches!(
         op,
         LLOp::Plain(
-            DebugStartTraceback | DebugRecordTraceback | DebugCatchException | ExcType | JitExit
+            DebugStartTraceback
+                | DebugRecordTraceback
+                | DebugCatchException
+                | DebugReraiseTraceback
+                | ExcType
+                | JitExit
         )
     )
 }

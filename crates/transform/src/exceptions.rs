@@ -17,7 +17,8 @@
 //! ```
 //!
 //! A function that raises does `exc_set`, `debug_start_traceback` and returns a dummy
-//! value; one that passes an exception on does `debug_record_traceback`. Overflow
+//! value; one that passes an exception on does `debug_record_traceback`, and one that raises what it has
+//! caught `debug_reraise_traceback` before that. Overflow
 //! checks need no flag: a block that ends in an `int_*_ovf` operation keeps its
 //! `canraise` switch, with two exits, the second for the overflow; its link has no
 //! exception variables. Functions that break cycles of calls get a `stack_check` before
@@ -34,6 +35,7 @@ use taipan_lltype::{
 use crate::calls::{calls_a_graph, can_raise, catches_all, is_ovf, is_subclass, vtable};
 use crate::check::check;
 use crate::inline::{class_number, class_test};
+use crate::reraised::Reraised;
 use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa, zero};
 use crate::{Effects, Summaries};
 
@@ -47,8 +49,14 @@ pub fn exception_transform(graph: &LLGraph, own: Effects, s: &dyn Summaries) -> 
     for b in &blocks {
         t.block(*b);
     }
-    for b in t.g.reachable() {
-        t.raising_links(b);
+    let blocks = t.g.reachable();
+    let raises = |b: &BlockId| (t.g.block(*b).exits.iter()).any(|l| l.target == t.g.exceptblock);
+    let raising: Vec<BlockId> = blocks.into_iter().filter(raises).collect();
+    if !raising.is_empty() {
+        let reraised = Reraised::of(&t.g);
+        for b in raising {
+            t.raising_links(b, &reraised);
+        }
     }
     if own.stack_check {
         t.check_stack();
@@ -257,14 +265,32 @@ impl Transformer<'_> {
 
     /// A block that raises.
     fn raise(&mut self, etype: LLOperand, evalue: LLOperand, at: u32) -> BlockId {
-        let b = self.g.new_block(Vec::new());
-        let set = View::ExcSet {
-            class: &etype,
-            value: &evalue,
-        };
-        push(&mut self.g, b, set, *VOID, at);
         let start = View::DebugStartTraceback { class: &etype };
-        push(&mut self.g, b, start, *VOID, at);
+        self.set_and_return(&etype, &evalue, [start], at)
+    }
+
+    /// A block that raises what was caught.
+    fn raise_again(&mut self, etype: LLOperand, evalue: LLOperand, at: u32) -> BlockId {
+        let again = View::DebugReraiseTraceback {
+            class: Some(&etype),
+        };
+        let record = View::DebugRecordTraceback {};
+        self.set_and_return(&etype, &evalue, [again, record], at)
+    }
+
+    /// A block that sets the current exception, notes that, and returns.
+    fn set_and_return<'n>(
+        &mut self,
+        class: &LLOperand,
+        value: &LLOperand,
+        notes: impl IntoIterator<Item = View<'n, LLOperand>>,
+        at: u32,
+    ) -> BlockId {
+        let b = self.g.new_block(Vec::new());
+        push(&mut self.g, b, View::ExcSet { class, value }, *VOID, at);
+        for note in notes {
+            push(&mut self.g, b, note, *VOID, at);
+        }
         let link = self.return_dummy();
         goto(&mut self.g, b, link);
         b
@@ -290,20 +316,20 @@ impl Transformer<'_> {
     }
 
     /// Links to the except block raise.
-    fn raising_links(&mut self, b: BlockId) {
-        let exits = self.g.block(b).exits.iter();
-        if !exits.map(|l| l.target).any(|t| t == self.g.exceptblock) {
-            return;
-        }
+    fn raising_links(&mut self, b: BlockId, reraised: &Reraised) {
         let near = self.position(b);
         for i in 0..self.g.block(b).exits.len() {
             let link = &self.g.block(b).exits[i];
             if link.target != self.g.exceptblock {
                 continue;
             }
-            let at = link.at.unwrap_or(near);
+            let at = link.at;
             let [etype, evalue] = [0, 1].map(|i| link.args[i].clone());
-            let out = self.raise(etype, evalue, at);
+            let out = match reraised.place(&self.g, &evalue) {
+                // What only passes was raised where it was caught.
+                Some(place) => self.raise_again(etype, evalue, at.unwrap_or(place)),
+                None => self.raise(etype, evalue, at.unwrap_or(near)),
+            };
             let link = &mut self.g.block_mut(b).exits[i];
             (link.target, link.args) = (out, Vec::new());
         }

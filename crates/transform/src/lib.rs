@@ -46,6 +46,7 @@ mod quick;
 mod ranges;
 mod refcount;
 mod rematerialize;
+mod reraised;
 mod set;
 mod ssa;
 mod summary;

@@ -227,6 +227,7 @@ fn is_harmless(op: &Operation<LowLevel>) -> bool {
                 | DebugStartTraceback
                 | DebugRecordTraceback
                 | DebugCatchException
+                | DebugReraiseTraceback
                 | IntAddOvf
                 | IntAddNonnegOvf
                 | IntSubOvf

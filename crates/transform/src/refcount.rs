@@ -723,10 +723,26 @@ fn frees(op: &Operation<LowLevel>) -> bool {
     use PlainOp::*;
     match op.op {
         LLOp::Plain(
-            Malloc | MallocVarsize | Setfield | BareSetfield | Setarrayitem | BareSetarrayitem
-            | Setinteriorfield | BareSetinteriorfield | GcStoreIndexed | RawStore | ExcClear
-            | Keepalive | Hint | JitMarker | DebugAssert | DebugCatchException
-            | DebugRecordTraceback | DebugStartTraceback | StackCheck,
+            Malloc
+            | MallocVarsize
+            | Setfield
+            | BareSetfield
+            | Setarrayitem
+            | BareSetarrayitem
+            | Setinteriorfield
+            | BareSetinteriorfield
+            | GcStoreIndexed
+            | RawStore
+            | ExcClear
+            | Keepalive
+            | Hint
+            | JitMarker
+            | DebugAssert
+            | DebugCatchException
+            | DebugRecordTraceback
+            | DebugReraiseTraceback
+            | DebugStartTraceback
+            | StackCheck,
         ) => false,
         op => op.flags() & EFFECT != 0,
     }
