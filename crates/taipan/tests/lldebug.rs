@@ -455,13 +455,20 @@ def passing(n):
     finally:
         n -= 1
 
+@dont_inline
+def telling(n):
+    try:
+        return passing(n)
+    finally:
+        print 'left'
+
 def entry_point(argv):
     print limited(7)
     try:
         limited(8)
     except Error:
         print 'caught'
-    return passing(5)
+    return telling(5)
 
 def target(driver, args):
     return entry_point, None
@@ -471,11 +478,26 @@ def target(driver, args):
     expect![[r#"
         1
         caught
+        left
         RPython traceback:
+          File "/tmp/t.py", line 38, in t.telling
           File "/tmp/t.py", line 31, in t.passing
           File "/tmp/t.py", line 20, in t.again
           File "/tmp/t.py", line 14, in t.limited
         Fatal RPython error: Error
         exit 1"#]]
     .assert_eq(&said(&["run", "--lldebug", "t.py"]));
+}
+
+/// Code of Taipan itself has no place in the program, but a name.
+#[test]
+fn helpers_in_tracebacks_have_their_names_in_rpython() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "def entry_point(argv):\n    return int(argv[0])\n";
+    std::fs::write(dir.path().join("t.py"), source).unwrap();
+    for backend in ["cranelift", "c"] {
+        let o = taipan(dir.path(), &["run", "--backend", backend, "t.py"]);
+        let stderr = String::from_utf8_lossy(&o.stderr);
+        assert!(stderr.contains("in ll_str.ll_int\n"), "{backend}: {stderr}");
+    }
 }

@@ -35,6 +35,8 @@ pub(crate) const AT: char = '\u{1}';
 pub struct CFunction {
     /// Its name in C.
     pub name: String,
+    /// Its name in RPython, for tracebacks.
+    pub(crate) written_as: String,
     /// The text, with marks of positions in place of `#line` directives.
     pub(crate) text: String,
     /// Functions with graphs that it refers to.
@@ -72,7 +74,10 @@ pub fn emit_function(
     let name = names::function(f);
     let mut emitter = Emitter::new(program, graph, name.clone(), options);
     (emitter.function(f.ty())).map_err(|m| CodegenError::new(f.name(), m))?;
-    Ok(emitter.finish(name))
+    Ok(CFunction {
+        written_as: f.name().to_owned(),
+        ..emitter.finish(name)
+    })
 }
 
 /// The function by which C code calls a function of the program while other threads may run: it
@@ -241,6 +246,7 @@ impl<'a> Emitter<'a> {
             mentioned: self.types.mentioned.into_iter().collect(),
             complete: self.types.complete.into_iter().collect(),
             locations: self.locations.into_iter().collect(),
+            ..CFunction::default()
         }
     }
 
