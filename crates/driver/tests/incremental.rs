@@ -657,11 +657,11 @@ fn linking_asks_for_what_may_be_another() {
         [
             (
                 "rtyped_graph",
-                57,
+                56,
             ),
             (
                 "simplified",
-                57,
+                56,
             ),
             (
                 "optimized",
