@@ -374,7 +374,12 @@ const CASES: &[(&str, &str, Case, &[&str])] = &[
         some_functions,
         &["--backend", "c", "--lto"],
     ),
-    ("functions_llvm", "clang", functions, &["--backend", "llvm"]),
+    (
+        "functions_llvm",
+        "clang",
+        some_functions,
+        &["--backend", "llvm"],
+    ),
     ("lines_cranelift", "", lines, &["--lldebug"]),
     ("lines_c", "", lines, &["--backend", "c", "--lldebug"]),
     ("lines_c_0", "", lines, &["--backend", "c", "-O0"]),
