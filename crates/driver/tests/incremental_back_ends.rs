@@ -231,12 +231,10 @@ fn by_way_of_c_for_webassembly() {
     );
 }
 
+/// Without and with information for debuggers the same queries run.
 #[test]
 fn by_llvm() {
-    check(
-        &LoadOptions::default(),
-        llvm_modules,
-        &expect![[r#"
+    let expected = expect![[r#"
         body:
         exceptions one.f
         gc one.f
@@ -248,33 +246,14 @@ fn by_llvm() {
         llvm_module one
         llvm_program main.entry_point
         llvm_source one.f
-    "#]],
-    );
-}
-
-#[test]
-fn by_llvm_for_debuggers() {
-    let options = LoadOptions {
-        debug: true,
-        ..LoadOptions::default()
-    };
-    check(
-        &options,
-        llvm_modules,
-        &expect![[r#"
-        body:
-        exceptions one.f
-        gc one.f
-        llvm_code one.f
-        llvm_module one
-        llvm_program main.entry_point
-        llvm_source one.f
-        lines:
-        llvm_module one
-        llvm_program main.entry_point
-        llvm_source one.f
-    "#]],
-    );
+    "#]];
+    for debug in [false, true] {
+        let options = LoadOptions {
+            debug,
+            ..LoadOptions::default()
+        };
+        check(&options, llvm_modules, &expected);
+    }
 }
 
 /// An edit of a body changes the file or module that the function is in, and no other.

@@ -83,11 +83,11 @@ fn copy_for_each_entry(g: &mut LLGraph, l: &Loop, switch: BlockId) {
         return;
     }
     g.split_block(switch, g.block(switch).operations.len());
+    let at = way.iter().position(|b| *b == start);
+    let at = at.expect("the way starts there");
     // The first one keeps the original, with those who come from outside.
     for link in links.into_iter().skip(1) {
         let (copies, _) = g.copy_blocks(&way);
-        let at = way.iter().position(|b| *b == start);
-        let at = at.expect("the way starts there");
         g.link_mut(link).target = copies[at];
     }
 }
