@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use taipan_heap::StaticTable;
 use taipan_language::Machine;
+use taipan_platform::c::compiler_options;
 use taipan_platform::{c_compiler, own_folder, runner};
 
 /// What a C program printed, or the messages of the compiler that refuses it.
@@ -105,6 +106,7 @@ fn compile_and_run(
         .args(["-w", "-o"])
         .arg(&program)
         .arg(&file)
+        .args(compiler_options(machine))
         .args(options)
         .stdin(Stdio::null())
         .output()

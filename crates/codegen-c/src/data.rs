@@ -112,7 +112,7 @@ pub(crate) fn words(
     while at < object.bytes.len() {
         let member = values.len();
         if let Some(r) = relocs.next_if(|r| r.offset as usize == at) {
-            let slots = program.narrow_addresses();
+            let slots = program.machine().has_narrow_addresses();
             shape.push_str(&match slots {
                 true => format!("    RPySlot address{member};\n"),
                 false => format!("    const void *address{member};\n"),

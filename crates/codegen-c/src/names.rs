@@ -96,7 +96,7 @@ pub(crate) fn field(name: &str) -> String {
 }
 
 /// Words that are no names in C, or are something else: in `taipan.h`, or to C compilers of some machine.
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "NULL",
     "asm",
     "auto",

@@ -48,7 +48,17 @@ fn declarations() -> String {
         };
         format!("extern {}{}({args});\n", c_type(f.result), f.name)
     };
-    RUNTIME_FUNCTIONS.iter().map(declaration).collect()
+    // C compilers that have no such integers have functions of `wide.h` in place of these.
+    let (wide, others): (Vec<_>, Vec<_>) =
+        (RUNTIME_FUNCTIONS.iter()).partition(|f| f.name.contains("128"));
+    let all = |functions: &[&RuntimeFunction]| -> String {
+        functions.iter().map(|f| declaration(f)).collect()
+    };
+    format!(
+        "{}#ifdef __SIZEOF_INT128__\n{}#endif\n",
+        all(&others),
+        all(&wide)
+    )
 }
 
 /// A type as it stands before a name.
@@ -67,4 +77,8 @@ fn c_type(ty: CType) -> &'static str {
     }
 }
 
-const TEXT: &str = include_str!("taipan.h");
+/// The header as it is written, with marks for what is put in.
+pub(crate) const TEXT: &str = include_str!("taipan.h");
+
+/// What it includes where C compilers have no integers of 128 bits.
+pub(crate) const WIDE: &str = include_str!("wide.h");

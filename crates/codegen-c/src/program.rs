@@ -14,6 +14,7 @@ use taipan_lltype::{FuncSym, LLType, Program, StaticSym, TypeKind};
 
 use crate::data::{self, Data, References};
 use crate::emit::{CFunction, EmitOptions, emit_callback, emit_trampoline};
+use crate::prelude::WIDE;
 use crate::types::{Types, comment};
 use crate::unit::Unit;
 use crate::{names, places, prelude};
@@ -119,7 +120,7 @@ pub fn program_files(
         Extent::Program(entry) => {
             let (table, references) = program_table_of(entry, program)?;
             parts.refer(references);
-            let (adapter, table) = match program.narrow_addresses() {
+            let (adapter, table) = match program.machine().is_wasm() {
                 true => adapted(entry, table),
                 false => (String::new(), table),
             };
@@ -140,7 +141,7 @@ pub fn program_files(
     for (f, text) in &parts.done {
         let places = source.places(f);
         // WebAssembly shows its stack to nobody.
-        if !program.narrow_addresses() {
+        if !program.machine().is_wasm() {
             rows.push(places::Row::new(f, &text.name, places.as_ref()));
         }
         let functions = match &places {
@@ -189,11 +190,18 @@ pub fn program_files(
     if let Some(pair) = sources.windows(2).find(|w| w[0].name == w[1].name) {
         return Err(CodegenError::new(&pair[0].name, "two files have this name"));
     }
+    let mut headers = vec![File {
+        name: "taipan.h".to_owned(),
+        text: prelude(),
+    }];
+    if !program.machine().has_wide_integers() {
+        headers.push(File {
+            name: "wide.h".to_owned(),
+            text: WIDE.to_owned(),
+        });
+    }
     Ok(CProgram {
-        headers: vec![File {
-            name: "taipan.h".to_owned(),
-            text: prelude(),
-        }],
+        headers,
         sources,
         foreign,
         imports,

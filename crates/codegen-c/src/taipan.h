@@ -3,6 +3,10 @@
 #ifndef TAIPAN_H
 #define TAIPAN_H
 
+/* Words of memory have 64 bits on every machine. */
+#define RPY_WORD __attribute__((aligned(8)))
+#define RPY_INLINE static inline __attribute__((always_inline))
+
 /* Values. */
 typedef _Bool bool;
 typedef unsigned char Char;
@@ -13,13 +17,23 @@ typedef short Int16;
 typedef unsigned short UInt16;
 typedef int Int32;
 typedef unsigned int UInt32;
-typedef long long Signed;
-typedef unsigned long long Unsigned;
-typedef __int128 Int128;
-typedef unsigned __int128 UInt128;
+typedef long long Signed RPY_WORD;
+typedef unsigned long long Unsigned RPY_WORD;
 typedef char *Address;
 /* An address as a number. */
 typedef __UINTPTR_TYPE__ Word;
+
+/* Integers of 128 bits. */
+#ifdef __SIZEOF_INT128__
+typedef __int128 Int128;
+typedef unsigned __int128 UInt128;
+#define RPY_INT128(high, low) ((Int128)((UInt128)(high) << 64 | (low)))
+#define RPY_LOW(x) ((Unsigned)(x))
+#else
+/* Not all files need them. */
+#define RPY_WIDE_FUNCTION static __attribute__((noinline, unused))
+#include "wide.h"
+#endif
 
 #define RPY_RAW __attribute__((may_alias))
 /* What is in raw memory, of which nobody knows what else it is. */
@@ -36,21 +50,21 @@ typedef Signed RPY_RAW RawSigned;
 typedef Unsigned RPY_RAW RawUnsigned;
 typedef Int128 RPY_RAW RawInt128;
 typedef UInt128 RPY_RAW RawUInt128;
-typedef double RPY_RAW RawDouble;
+typedef double RPY_RAW RPY_WORD RawDouble;
 typedef float RPY_RAW RawFloat;
 typedef Address RPY_RAW RawAddress;
 typedef void *RPY_RAW RawPointer;
 typedef void RawVoid;
 /* Objects are aligned to words. */
-typedef Int128 __attribute__((aligned(8))) HeapInt128;
-typedef UInt128 __attribute__((aligned(8))) HeapUInt128;
+typedef Int128 RPY_WORD HeapInt128;
+typedef UInt128 RPY_WORD HeapUInt128;
+typedef double RPY_WORD HeapDouble;
 
 #define true 1
 #define false 0
 #define NULL ((void *)0)
 #define RPY_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RPY_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define RPY_INLINE static inline __attribute__((always_inline))
 
 /* Of functions with a frame on the shadow stack: gcc collects what it stores there in vector
    registers, which takes longer than storing word by word, and keeps variables in them. */
@@ -60,9 +74,6 @@ typedef UInt128 __attribute__((aligned(8))) HeapUInt128;
 #define RPY_SCALAR __attribute__((optimize("no-tree-slp-vectorize")))
 #endif
 #define RPY_NEVER() __builtin_trap()
-
-/* Words of memory have 64 bits on every machine. */
-#define RPY_WORD __attribute__((aligned(8)))
 
 /* The header of a GC object: the address of its type information, with flags in the low bits. */
 typedef struct {
@@ -238,6 +249,8 @@ RPY_INLINE bool rpy_stack_check(void)
     char *pointer;
 #if defined(__x86_64__)
     __asm__ volatile("movq %%rsp, %0" : "=r"(pointer));
+#elif defined(__i386__)
+    __asm__ volatile("movl %%esp, %0" : "=r"(pointer));
 #elif defined(__aarch64__)
     __asm__ volatile("mov %0, sp" : "=r"(pointer));
 #elif defined(__riscv)
@@ -288,6 +301,7 @@ RPY_INLINE Unsigned rpy_uint_rshift(Unsigned value, Unsigned count)
 {
     return count < 64 ? value >> count : 0;
 }
+#ifdef __SIZEOF_INT128__
 RPY_INLINE Int128 rpy_lllong_lshift(Int128 value, Unsigned count)
 {
     return count < 128 ? (Int128)((UInt128)value << count) : 0;
@@ -304,6 +318,11 @@ RPY_INLINE UInt128 rpy_ulllong_rshift(UInt128 value, Unsigned count)
 {
     return count < 128 ? value >> count : 0;
 }
+RPY_INLINE Unsigned rpy_uint_mul_high(Unsigned left, Unsigned right)
+{
+    return (Unsigned)((UInt128)left * right >> 64);
+}
+#endif
 
 /* The one quotient that is too large wraps. */
 RPY_INLINE Signed rpy_int_div(Signed left, Signed right)
@@ -320,7 +339,7 @@ RPY_INLINE Signed rpy_float_to_int(double value)
 {
     if (RPY_LIKELY(value > -0x1p63 && value < 0x1p63))
         return (Signed)value;
-    return (Signed)rpy_f64_to_i128(value);
+    return (Signed)RPY_LOW(rpy_f64_to_i128(value));
 }
 
 RPY_INLINE Signed rpy_float_bits(double value)

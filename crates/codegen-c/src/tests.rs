@@ -64,45 +64,45 @@ fn loops_and_switches() {
             goto block1(j3, b)
         return(v1: Signed) except(v2: *Struct object_vtable, v3: *GcStruct object)",
         expect![[r#"
-            Signed f_hyr2ehxcb5(Signed n_0)
+            Signed f_hyr2ehxcb5(Signed n)
             {
-                Signed i_1;
-                Signed acc_2;
-                Signed j3_8;
-                Signed acc3_9;
-                Signed x_10;
-                bool c_3;
-                Signed j_6;
-                Signed r_7;
-                Signed b_11;
-                i_1 = n_0;
-                acc_2 = 0ll;
+                Signed i;
+                Signed acc;
+                Signed j3;
+                Signed acc3;
+                Signed x;
+                bool c;
+                Signed j;
+                Signed r;
+                Signed b;
+                i = n;
+                acc = 0ll;
             block1:;
-                c_3 = i_1 > 0ll;
-                if (c_3) goto block2;
-                return acc_2;
+                c = i > 0ll;
+                if (c) goto block2;
+                return acc;
             block2:;
-                j_6 = i_1 - 1ll;
-                r_7 = i_1 % 5ll;
-                switch (r_7) {
+                j = i - 1ll;
+                r = i % 5ll;
+                switch (r) {
                 case 0ll:
-                    i_1 = j_6;
+                    i = j;
                     goto block1;
                 case 1ll:
-                    j3_8 = j_6;
-                    acc3_9 = acc_2;
-                    x_10 = 10ll;
+                    j3 = j;
+                    acc3 = acc;
+                    x = 10ll;
                     goto block3;
                 default:
-                    j3_8 = j_6;
-                    acc3_9 = acc_2;
-                    x_10 = 7ll;
+                    j3 = j;
+                    acc3 = acc;
+                    x = 7ll;
                     goto block3;
                 }
             block3:;
-                b_11 = acc3_9 + x_10;
-                i_1 = j3_8;
-                acc_2 = b_11;
+                b = acc3 + x;
+                i = j3;
+                acc = b;
                 goto block1;
             }
         "#]],
@@ -137,11 +137,11 @@ fn handlers_jump_to_each_other() {
             goto block1(e, 3)
         return(v1: Signed) except(v2: *Struct object_vtable, v3: *GcStruct object)",
         expect![[r#"
-            Signed f_pd9jw9gtfj(Signed n_0, Signed m_1)
+            Signed f_pd9jw9gtfj(Signed n, Signed m_1)
             {
-                Signed op_2;
-                Signed acc_3;
-                Signed c_6;
+                Signed op;
+                Signed acc;
+                Signed c;
                 Signed v9;
                 static const void *const handlers1[] = {
                     [0 ... 299] = &&otherwise1,
@@ -154,17 +154,17 @@ fn handlers_jump_to_each_other() {
                     [6] = &&handler1_6,
                     [299] = &&handler1_7,
                 };
-                Signed b_5;
-                Signed d_7;
-                op_2 = n_0;
-                acc_3 = m_1;
-                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
-                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+                Signed b;
+                Signed d;
+                op = n;
+                acc = m_1;
+                if (RPY_UNLIKELY((Unsigned)op - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op - (Unsigned)(1)];
                 handler1_1:;
-                c_6 = acc_3;
+                c = acc;
                 goto block3;
                 handler1_2:;
-                c_6 = acc_3;
+                c = acc;
                 goto block3;
                 handler1_4:;
                 return 5ll;
@@ -175,23 +175,23 @@ fn handlers_jump_to_each_other() {
                 handler1_7:;
                 return 8ll;
                 otherwise1:;
-                return acc_3;
+                return acc;
             block2:;
-                b_5 = acc_3 + 1ll;
-                op_2 = b_5;
-                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
-                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+                b = acc + 1ll;
+                op = b;
+                if (RPY_UNLIKELY((Unsigned)op - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op - (Unsigned)(1)];
             block3:;
-                d_7 = c_6 - 1ll;
-                op_2 = d_7;
-                acc_3 = c_6;
-                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
-                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+                d = c - 1ll;
+                op = d;
+                acc = c;
+                if (RPY_UNLIKELY((Unsigned)op - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op - (Unsigned)(1)];
             block4:;
-                op_2 = acc_3;
-                acc_3 = 3ll;
-                if (RPY_UNLIKELY((Unsigned)op_2 - (Unsigned)(1) >= 300)) goto otherwise1;
-                goto *handlers1[(Unsigned)op_2 - (Unsigned)(1)];
+                op = acc;
+                acc = 3ll;
+                if (RPY_UNLIKELY((Unsigned)op - (Unsigned)(1) >= 300)) goto otherwise1;
+                goto *handlers1[(Unsigned)op - (Unsigned)(1)];
             }
         "#]],
     );
@@ -211,22 +211,22 @@ fn links_move_in_parallel() {
                 True: block0(b, a, m)
         return(v1: Signed) except(v2: *Struct object_vtable, v3: *GcStruct object)",
         expect![[r#"
-            Signed f_8b90cbhfv4(Signed a_0, Signed b_1, Signed n_2)
+            Signed f_8b90cbhfv4(Signed a, Signed b, Signed n)
             {
-                bool c_3;
+                bool c;
                 Signed m_4;
                 Signed t0;
             block0:;
-                c_3 = n_2 != 0;
-                m_4 = n_2 - 1ll;
-                if (c_3) {
-                    n_2 = m_4;
-                    t0 = a_0;
-                    a_0 = b_1;
-                    b_1 = t0;
+                c = n != 0;
+                m_4 = n - 1ll;
+                if (c) {
+                    n = m_4;
+                    t0 = a;
+                    a = b;
+                    b = t0;
                     goto block0;
                 }
-                return a_0;
+                return a;
             }
         "#]],
     );
@@ -256,7 +256,7 @@ fn arithmetic() {
             goto return(v13)
         return(r1: Signed) except(r2: *Struct object_vtable, r3: *GcStruct object)",
         expect![[r#"
-            Signed f_4xd18prr4d(Signed a_0, Signed b_1, Unsigned u_2, double x_3, Int8 k_4)
+            Signed f_4xd18prr4d(Signed a, Signed b, Unsigned u, double x, Int8 k)
             {
                 Signed v5;
                 Signed v6;
@@ -273,15 +273,15 @@ fn arithmetic() {
                 Signed v17;
                 Unsigned v18;
                 Unsigned v19;
-                v5 = a_0 << 3ll;
-                v6 = rpy_int_rshift(v5, (Unsigned)b_1);
+                v5 = a << 3ll;
+                v6 = rpy_int_rshift(v5, (Unsigned)b);
                 v7 = v6 / 7ll;
-                v8 = rpy_int_mod(v7, b_1);
-                v9 = (Unsigned)((UInt128)u_2 * 5ull >> 64);
-                v10 = (Signed)rpy_float_to_int(x_3);
-                v11 = (Signed)k_4 + v10;
+                v8 = rpy_int_mod(v7, b);
+                v9 = rpy_uint_mul_high(u, 5ull);
+                v10 = (Signed)rpy_float_to_int(x);
+                v11 = (Signed)k + v10;
                 v12 = rpy_int_lshift(v11, (Unsigned)v8);
-                v13 = x_3 * (-__builtin_inf());
+                v13 = x * (-__builtin_inf());
                 v14 = v13 < 1.5;
                 v15 = (Signed)v14;
                 v16 = -(-9223372036854775807ll - 1);
@@ -317,11 +317,11 @@ fn objects_and_roots() {
             goto return(v10)
         return(r1: Signed) except(r2: *Struct object_vtable, r3: *GcStruct object)",
         expect![[r#"
-            RPY_SCALAR Signed f_05b4trgbp0(struct array_of_Signed_st3gysphja *a_0, struct rpy_string_zts06sqhh3 *s_1, Signed i_2)
+            RPY_SCALAR Signed f_05b4trgbp0(struct array_of_Signed_st3gysphja *a, struct rpy_string_zts06sqhh3 *s, Signed i)
             {
                 RPyRoot *roots;
-                struct point_52bwaaed0p *p_5;
-                struct array_of_Signed_st3gysphja *b_6;
+                struct point_52bwaaed0p *p;
+                struct array_of_Signed_st3gysphja *b;
                 Signed v9;
                 Char v11;
                 Signed v12;
@@ -330,15 +330,15 @@ fn objects_and_roots() {
                 roots = rpy_state.root_stack_top;
                 RPY_FRAME(16);
                 rpy_state.root_stack_top = roots + 4;
-                roots[0].object = a_0;
-                p_5 = rpy_malloc(&type_point_52bwaaed0p, 24);
-                b_6 = roots[0].object;
+                roots[0].object = a;
+                p = rpy_malloc(&type_point_52bwaaed0p, 24);
+                b = roots[0].object;
                 rpy_state.root_stack_top = roots;
-                p_5->x = i_2;
-                v9 = b_6->items[i_2];
-                rpy_writebarrier(p_5);
-                v11 = s_1->chars.items[v9];
-                v12 = s_1->chars.length;
+                p->x = i;
+                v9 = b->items[i];
+                rpy_writebarrier(p);
+                v11 = s->chars.items[v9];
+                v12 = s->chars.length;
                 v13 = rpy_malloc_array(&type_array_of_Signed_st3gysphja, v12, 16, 16, 8, 8, 0);
                 v13->items[0ll] = v12;
                 v15 = (Signed)v11;

@@ -37,13 +37,16 @@ pub(crate) struct Types {
     pub(crate) complete: IndexSet<LLType>,
     /// Addresses in memory are slots that are wider than they.
     pub(crate) slots: bool,
+    /// Integers of 128 bits are pairs of words: the C compiler has none.
+    pub(crate) pairs: bool,
 }
 
 impl Types {
     /// No names yet, for a program.
     pub(crate) fn of(program: &dyn Program) -> Types {
         Types {
-            slots: program.narrow_addresses(),
+            slots: program.machine().has_narrow_addresses(),
+            pairs: !program.machine().has_wide_integers(),
             ..Types::default()
         }
     }
@@ -117,6 +120,7 @@ impl Types {
             TypeKind::Int(IntKind { bits: 128, signed }) => {
                 Ok(if *signed { "HeapInt128" } else { "HeapUInt128" }.to_owned())
             }
+            TypeKind::Float if self.slots => Ok("HeapDouble".to_owned()),
             _ => self.value(ty),
         }
     }

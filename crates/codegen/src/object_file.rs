@@ -12,6 +12,7 @@ pub fn empty_object(machine: Machine) -> Result<Object<'static>, CodegenError> {
         Machine::X86_64 => Architecture::X86_64,
         Machine::Aarch64 => Architecture::Aarch64,
         Machine::Riscv64 => Architecture::Riscv64,
+        Machine::I386 => Architecture::I386,
         Machine::Wasm32 => {
             let message = "WebAssembly is made by way of C, not as an object file of ELF";
             return Err(CodegenError::new("object file", message));

@@ -71,7 +71,7 @@ pub fn run(
                 if request.jit.is_some() {
                     has_compiler(options.machine)?;
                 }
-                if options.machine.is_wasm() {
+                if options.machine.needs_c() {
                     return run_c(db, options, request, timings);
                 }
                 return run_built(options, request, timings, |program, timings| {

@@ -150,7 +150,7 @@ fn for_each_machine() {
         lines:
     "#]];
     for machine in Machine::ALL {
-        if !machine.is_wasm() {
+        if !machine.needs_c() {
             let options = LoadOptions {
                 machine,
                 ..LoadOptions::default()
@@ -213,22 +213,23 @@ fn by_way_of_c() {
 }
 
 #[test]
-fn by_way_of_c_for_webassembly() {
-    let options = LoadOptions {
-        machine: Machine::Wasm32,
-        ..LoadOptions::default()
-    };
-    check(
-        &options,
-        c_files,
-        &expect![[r#"
+fn by_way_of_c_for_other_machines() {
+    let expected = expect![[r#"
         body:
         c_code one.f
         exceptions one.f
         gc one.f
         lines:
-    "#]],
-    );
+    "#]];
+    for machine in Machine::ALL {
+        if machine.needs_c() {
+            let options = LoadOptions {
+                machine,
+                ..LoadOptions::default()
+            };
+            check(&options, c_files, &expected);
+        }
+    }
 }
 
 /// Without and with information for debuggers the same queries run.

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A machine and its system. Types have the same layouts on each: those of 64 bits, the low byte first.
+/// A machine and its system. Types have the same layouts on each: those of 64 bits, the low byte first. Where
+/// addresses have 32 bits, they take 64 in memory.
 /// All but WebAssembly have Linux with the GNU C library.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Machine {
@@ -14,17 +15,19 @@ pub enum Machine {
     Aarch64,
     /// RISC-V, 64 bits, with the extensions that distributions of Linux ask for.
     Riscv64,
-    /// WebAssembly with WASI as its system. Addresses have 32 bits; where they are kept in memory, they
-    /// take 64.
+    /// x86 of 32 bits, with SSE2.
+    I386,
+    /// WebAssembly with WASI as its system.
     Wasm32,
 }
 
 impl Machine {
     /// All of them.
-    pub const ALL: [Machine; 4] = [
+    pub const ALL: [Machine; 5] = [
         Machine::X86_64,
         Machine::Aarch64,
         Machine::Riscv64,
+        Machine::I386,
         Machine::Wasm32,
     ];
 
@@ -42,13 +45,32 @@ impl Machine {
         let mut names = Machine::ALL.into_iter();
         let found = names
             .find(|m| [m.triple(), m.gnu_triple(), m.rust_target(), m.name()].contains(&triple));
-        // What newer tools call WASI as it is here.
-        found.or((triple == "wasm32-wasip1").then_some(Machine::Wasm32))
+        found.or(match triple {
+            // What newer tools call WASI as it is here.
+            "wasm32-wasip1" => Some(Machine::Wasm32),
+            "i386-linux" | "i386-linux-gnu" | "i386-unknown-linux-gnu" => Some(Machine::I386),
+            _ => None,
+        })
     }
 
-    /// Whether it is WebAssembly, for which programs are made by way of C.
+    /// Whether it is WebAssembly.
     pub fn is_wasm(self) -> bool {
         self == Machine::Wasm32
+    }
+
+    /// Whether addresses have fewer bits than the words in which memory has them.
+    pub fn has_narrow_addresses(self) -> bool {
+        matches!(self, Machine::I386 | Machine::Wasm32)
+    }
+
+    /// Whether C compilers have integers of 128 bits.
+    pub fn has_wide_integers(self) -> bool {
+        self != Machine::I386
+    }
+
+    /// Whether programs are made by way of C alone.
+    pub fn needs_c(self) -> bool {
+        self.has_narrow_addresses()
     }
 
     /// Its name on the command line.
@@ -57,6 +79,7 @@ impl Machine {
             Machine::X86_64 => "x86_64-unknown-linux-gnu",
             Machine::Aarch64 => "aarch64-unknown-linux-gnu",
             Machine::Riscv64 => "riscv64-unknown-linux-gnu",
+            Machine::I386 => "i686-unknown-linux-gnu",
             Machine::Wasm32 => "wasm32-wasi",
         }
     }
@@ -67,6 +90,7 @@ impl Machine {
             Machine::X86_64 => "x86_64-linux-gnu",
             Machine::Aarch64 => "aarch64-linux-gnu",
             Machine::Riscv64 => "riscv64-linux-gnu",
+            Machine::I386 => "i686-linux-gnu",
             Machine::Wasm32 => "wasm32-unknown-wasi",
         }
     }
@@ -77,16 +101,18 @@ impl Machine {
             Machine::X86_64 => "x86_64-unknown-linux-gnu",
             Machine::Aarch64 => "aarch64-unknown-linux-gnu",
             Machine::Riscv64 => "riscv64gc-unknown-linux-gnu",
+            Machine::I386 => "i686-unknown-linux-gnu",
             Machine::Wasm32 => "wasm32-unknown-unknown",
         }
     }
 
-    /// What `uname` calls it, and QEMU's emulators of programs.
+    /// What `uname` calls it.
     pub fn name(self) -> &'static str {
         match self {
             Machine::X86_64 => "x86_64",
             Machine::Aarch64 => "aarch64",
             Machine::Riscv64 => "riscv64",
+            Machine::I386 => "i686",
             Machine::Wasm32 => "wasm32",
         }
     }
@@ -97,6 +123,8 @@ impl Machine {
             Machine::X86_64 => "gcc-x86-64-linux-gnu",
             Machine::Aarch64 => "gcc-aarch64-linux-gnu",
             Machine::Riscv64 => "gcc-riscv64-linux-gnu",
+            // gcc-multilib would do as well, but Debian does not install it beside the compilers for other machines.
+            Machine::I386 => "gcc-i686-linux-gnu libc6-dev-i386-cross",
             Machine::Wasm32 => "clang lld wasi-libc libclang-rt-dev-wasm32",
         }
     }
@@ -126,6 +154,7 @@ mod tests {
             }
         }
         assert_eq!(Machine::named("wasm32-wasip1"), Some(Machine::Wasm32));
+        assert_eq!(Machine::named("i386-linux"), Some(Machine::I386));
         assert_eq!(Machine::named("sparc64-linux"), None);
     }
 }

@@ -45,8 +45,13 @@ const PRELUDE: &str = "\
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#if __SIZEOF_POINTER__ < 8
+typedef long long Signed;
+typedef unsigned long long Unsigned;
+#else
 typedef long Signed;
 typedef unsigned long Unsigned;
+#endif
 #define RPY_EXTERN extern __attribute__((visibility(\"default\")))
 #define RPY_EXPORTED RPY_EXTERN
 #endif
@@ -59,7 +64,7 @@ pub const SHIPPED_HEADERS: &[(&str, &str)] =
 
 impl CLibrary {
     /// Whether headers declare its functions.
-    fn has_header(&self) -> bool {
+    pub(crate) fn has_header(&self) -> bool {
         !(self.includes.is_empty()
             && self.pre_include_bits.is_empty()
             && self.post_include_bits.is_empty())
@@ -171,8 +176,8 @@ fn c_type(t: LLType) -> &'static str {
             (false, 16) => "unsigned short",
             (true, 32) => "int",
             (false, 32) => "unsigned int",
-            (true, 64) => "long",
-            (false, 64) => "unsigned long",
+            (true, 64) => "long long",
+            (false, 64) => "unsigned long long",
             (true, _) => "__int128",
             (false, _) => "unsigned __int128",
         },
@@ -213,7 +218,7 @@ mod tests {
         let stub = text.replace(&foreign_symbol(&f), "SYMBOL");
         assert!(stub.contains("#include <string.h>\n"), "{stub}");
         assert!(
-            stub.ends_with("long SYMBOL(void * a0) { return (long)strlen(a0); }\n"),
+            stub.ends_with("long long SYMBOL(void * a0) { return (long long)strlen(a0); }\n"),
             "{stub}"
         );
     }

@@ -10,7 +10,7 @@ use crate::{
     FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, PlainOp, StaticSym,
     StructBody, StructId, StructType, View, VoidConst,
 };
-use taipan_language::{Collector, Exc};
+use taipan_language::{Collector, Exc, Machine};
 
 /// Resolves the names in low-level graphs. The driver implements it over queries;
 /// tests over tables.
@@ -50,9 +50,9 @@ pub trait Program {
         Collector::default()
     }
 
-    /// Whether addresses have fewer bits than the words in which memory has them.
-    fn narrow_addresses(&self) -> bool {
-        false
+    /// The machine that code is made for.
+    fn machine(&self) -> Machine {
+        Machine::HOST
     }
 
     /// Whether a destructor is light: it allocates nothing, touches no other object of

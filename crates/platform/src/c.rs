@@ -1,6 +1,6 @@
 //! What C compilers are told for the C of a program, and calling them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
@@ -38,11 +38,18 @@ const CHECKED: [&str; 7] = [
     "-fno-partial-inlining",
 ];
 
-/// What clang has to be told to make WebAssembly.
-pub(crate) const WASM_TARGET: &str = "--target=wasm32-wasi";
+/// What the C compiler for a machine is to be told wherever it is called.
+pub fn compiler_options(machine: Machine) -> &'static [&'static str] {
+    match machine {
+        Machine::Wasm32 => &["--target=wasm32-wasi"],
+        // Floats are computed as elsewhere, in registers of SSE2, which have no bits more.
+        Machine::I386 => &["-m32", "-march=pentium4", "-mtune=generic", "-mfpmath=sse"],
+        Machine::X86_64 | Machine::Aarch64 | Machine::Riscv64 => &[],
+    }
+}
 
 /// What clang is told besides for WebAssembly. All engines have had these instructions for years.
-const WASM_FLAGS: &[&str] = &[WASM_TARGET, "-msign-ext", "-mnontrapping-fptoint"];
+const WASM_FLAGS: &[&str] = &["-msign-ext", "-mnontrapping-fptoint"];
 
 /// What is told to the linker of WebAssembly. The stack comes first: what goes beyond it traps. Functions
 /// whose types do not match would trap when they are called. An address is never that of the end of memory.
@@ -89,7 +96,8 @@ impl CFlags {
             (false, true) => &CHECKED,
             (false, false) => &[],
         };
-        flags.extend(more.iter().map(|f| (*f).to_owned()));
+        let own = compiler_options(self.machine);
+        flags.extend(own.iter().chain(more).map(|f| (*f).to_owned()));
         flags
     }
 
@@ -112,7 +120,8 @@ impl CFlags {
     }
 }
 
-/// The object file of a C text. Its files are in that folder meanwhile.
+/// The object file of a C text. It and its headers are in that folder meanwhile, of which the object says nothing: it is
+/// the same from whatever folder it is made in. (Those of gcc that are optimised together say it in their lines.)
 pub fn compile_file(
     cc: &OsStr,
     dir: &Path,
@@ -123,10 +132,20 @@ pub fn compile_file(
     let source = dir.join(name);
     let object = source.with_extension("o");
     fs::write(&source, text)?;
-    run_compiler(cc, |c| {
-        c.arg("-c")
+    // The compiler's own folder is another one then.
+    let cc = match Path::new(cc).components().count() {
+        0 | 1 => cc.to_owned(),
+        _ => std::path::absolute(cc)?.into_os_string(),
+    };
+    let mut unnamed = OsString::from("-ffile-prefix-map=");
+    unnamed.push(dir);
+    unnamed.push("=/taipan-c");
+    run_compiler(&cc, |c| {
+        c.current_dir(dir)
+            .arg("-c")
             .args(FLAGS)
             .args(flags)
+            .arg(unnamed)
             .arg("-o")
             .arg(&object)
             .arg(&source);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use taipan_language::Machine;
 
-use crate::c::WASM_TARGET;
+use crate::c::compiler_options;
 use crate::command::{on_path, said};
 
 /// The C compiler that makes code for a machine. For the one that Taipan runs on that is `$CC`, or
@@ -17,8 +17,10 @@ pub fn c_compiler(machine: Machine) -> Result<OsString, String> {
     if machine == Machine::HOST {
         return Ok(own.unwrap_or_else(|| "cc".into()));
     }
-    if machine.is_wasm() {
-        return clang_for_wasm(own);
+    match machine {
+        Machine::Wasm32 => return clang_for_wasm(own),
+        Machine::I386 => return compiler_for_i386(own),
+        _ => {}
     }
     if let Some(cc) = own
         && makes_code_for(&cc, machine)
@@ -34,6 +36,31 @@ pub fn c_compiler(machine: Machine) -> Result<OsString, String> {
             machine.c_compiler_package()
         )),
     }
+}
+
+/// The C compiler that makes code for 32-bit x86: `$CC`, `cc`, `gcc` or `clang` with the libraries for that, or GNU's
+/// for that machine alone.
+fn compiler_for_i386(own: Option<OsString>) -> Result<OsString, String> {
+    let cross = format!("{}-gcc", Machine::I386.gnu_triple());
+    let others = ["cc", "gcc", &cross, "clang"].map(OsString::from);
+    let mut all = own.into_iter().chain(others);
+    all.find(|cc| has_i386_libraries(cc)).ok_or_else(|| {
+        format!(
+            "there is no C compiler for {}: neither $CC, cc, gcc, {cross} nor clang makes programs with -m32 \
+             (Debian's packages are {})",
+            Machine::I386,
+            Machine::I386.c_compiler_package()
+        )
+    })
+}
+
+/// Whether a C compiler finds what starts programs for 32-bit x86, and its own library for them.
+fn has_i386_libraries(cc: &OsStr) -> bool {
+    let is_there = |option: &str| {
+        let path = said(Command::new(cc).args(["-m32", option]));
+        path.is_some_and(|p| Path::new(p.trim()).is_absolute() && Path::new(p.trim()).is_file())
+    };
+    is_there("-print-file-name=crt1.o") && is_there("-print-libgcc-file-name")
 }
 
 /// The newest clang that is looked for by its number, and the oldest that will do.
@@ -64,7 +91,11 @@ fn clang_for_wasm(own: Option<OsString>) -> Result<OsString, String> {
 /// What a clang lacks to make WebAssembly; none if it is no clang.
 fn lacking_for_wasm(cc: &OsStr) -> Option<Vec<&'static str>> {
     let says = |option: &str| {
-        let text = said(Command::new(cc).args([WASM_TARGET, option]))?;
+        let text = said(
+            Command::new(cc)
+                .args(compiler_options(Machine::Wasm32))
+                .arg(option),
+        )?;
         Some(text.trim().to_owned())
     };
     if !says("-dumpmachine")?.starts_with("wasm32") {

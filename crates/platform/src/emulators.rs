@@ -7,16 +7,29 @@ use taipan_language::Machine;
 
 use crate::on_path;
 
+/// What starts programs for 32-bit x86.
+const I386_LOADER: &str = "/lib/ld-linux.so.2";
+
 /// A command that runs an executable which was built for a machine, given as its first argument. If
 /// there is no emulator for it, what is to be installed.
 pub fn runner(machine: Machine, executable: &Path) -> Result<Command, String> {
     if machine == Machine::HOST {
         return Ok(Command::new(executable));
     }
-    if machine.is_wasm() {
-        return wasi_runtime(executable);
-    }
-    let name = format!("qemu-{}", machine.name());
+    let name = match machine {
+        Machine::Wasm32 => return wasi_runtime(executable),
+        // Processors and kernels that run its successor run this.
+        Machine::I386 if Machine::HOST == Machine::X86_64 => {
+            return match Path::new(I386_LOADER).exists() {
+                true => Ok(Command::new(executable)),
+                false => Err(format!(
+                    "there is no {I386_LOADER}, which loads programs for {machine} (Debian's package is libc6-i386)"
+                )),
+            };
+        }
+        Machine::I386 => "qemu-i386".to_owned(),
+        _ => format!("qemu-{}", machine.name()),
+    };
     let Some(emulator) = on_path(&name) else {
         return Err(format!(
             "there is no {name} that runs programs for {machine} (Debian's package is qemu-user)"

@@ -18,7 +18,8 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use self::own::OwnFile;
-use crate::platform::{follows_call, registers};
+use crate::platform::{FAULT_ADDRESS, follows_call, registers};
+use crate::start::Slot;
 use crate::state::Location;
 use crate::{exc, os, sys};
 
@@ -40,9 +41,9 @@ pub const BY_SYMBOL: u64 = 2;
 #[derive(Clone, Copy)]
 struct Row {
     /// Or the hash of a symbol.
-    address: usize,
+    address: u64,
     /// Null where no code of the program's own is.
-    location: *const Location,
+    location: Slot<Location>,
 }
 
 /// The table of the program that runs, or 0.
@@ -159,7 +160,7 @@ extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) 
             way.print(table);
         }
         os::write_all(2, b"Fatal RPython error: ");
-        let address = *info.cast::<usize>().add(2);
+        let address = *info.byte_add(FAULT_ADDRESS).cast::<usize>();
         os::write_all(
             2,
             match signal {
@@ -208,6 +209,7 @@ impl Table {
     /// out of functions that call none, whatever they are told. Such ones use no stack either.
     unsafe fn is_without_frame(&self, pc: usize) -> bool {
         const PUSH_FRAME_POINTER: u8 = 0x55;
+        /// The last byte is one more where code has 32 bits.
         const LANDING_PAD: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
         let start = self.own.as_ref().and_then(|own| own.start(pc));
         let Some(start) = start.filter(|_| self.by_symbol) else {
@@ -216,7 +218,9 @@ impl Table {
         // SAFETY: the function is longer than its first instruction.
         unsafe {
             let code = start as *const u8;
-            match *code == LANDING_PAD[0] && *code.cast::<[u8; 4]>() == LANDING_PAD {
+            let [a, b, c, last] = LANDING_PAD;
+            let starts = *code == a && *code.cast::<[u8; 3]>() == [a, b, c];
+            match starts && [last, last + 1].contains(&*code.add(3)) {
                 true => *code.add(4) != PUSH_FRAME_POINTER,
                 false => *code != PUSH_FRAME_POINTER,
             }
@@ -224,7 +228,7 @@ impl Table {
     }
 
     /// The last row up to that address or hash.
-    fn row(&self, key: usize) -> Option<&Row> {
+    fn row(&self, key: u64) -> Option<&Row> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = (low + high) / 2;
@@ -243,13 +247,13 @@ impl Table {
     fn find_row(&self, pc: usize) -> Option<&'static Location> {
         let row = match self.by_symbol {
             true => {
-                let hash = own::hash(self.own.as_ref()?.function(pc)?) as usize;
+                let hash = own::hash(self.own.as_ref()?.function(pc)?);
                 self.row(hash).filter(|row| row.address == hash)
             }
-            false => self.row(pc),
+            false => self.row(pc as u64),
         }?;
         // SAFETY: places are static.
-        unsafe { row.location.as_ref() }
+        unsafe { row.location.0.as_ref() }
     }
 
     /// The place that the code at an address comes from.
@@ -301,7 +305,7 @@ impl Way {
 
     /// The callers by their frame pointers.
     unsafe fn follow(&mut self, table: &Table, mut fp: usize) {
-        while fp != 0 && fp.is_multiple_of(8) && !self.is_full() {
+        while fp != 0 && fp.is_multiple_of(size_of::<usize>()) && !self.is_full() {
             let mut frame = [0; 2];
             if read(fp, &mut frame) < 2 {
                 return;
@@ -317,7 +321,7 @@ impl Way {
     /// What look like return addresses, from the stack pointer on. In a function that calls
     /// none, or has not yet written it to the stack, the first one is in a register.
     unsafe fn search(&mut self, table: &Table, sp: usize, link: Option<usize>) {
-        if sp == 0 || !sp.is_multiple_of(8) {
+        if sp == 0 || !sp.is_multiple_of(size_of::<usize>()) {
             return;
         }
         // The register may be that of a call which this function has made.
@@ -344,7 +348,7 @@ impl Way {
             if n < words.len() || self.is_full() {
                 return;
             }
-            at += 8 * n;
+            at += size_of::<usize>() * n;
         }
     }
 

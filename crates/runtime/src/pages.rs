@@ -32,7 +32,9 @@ pub(crate) fn try_map(len: usize) -> Option<usize> {
 /// Whether the system would give that many bytes at once. Collectors end the process where
 /// it does not; programs ask before they make something big, and raise MemoryError.
 pub(crate) fn room(bytes: i64) -> bool {
-    let Ok(len) = usize::try_from(bytes) else {
+    // The C library gives nothing beyond half of the addresses.
+    const MOST: usize = isize::MAX as usize - (64 << 10);
+    let Some(len) = usize::try_from(bytes).ok().filter(|len| *len < MOST) else {
         return false;
     };
     let len = len.max(1);

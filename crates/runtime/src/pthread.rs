@@ -49,6 +49,7 @@ unsafe extern "C" {
     fn sem_destroy(semaphore: *mut Room) -> c_int;
     fn sem_trywait(semaphore: *mut Room) -> c_int;
     fn sem_wait(semaphore: *mut Room) -> c_int;
+    #[cfg_attr(target_arch = "x86", link_name = "__sem_timedwait64")]
     fn sem_timedwait(semaphore: *mut Room, until: *const Timespec) -> c_int;
     fn sem_getvalue(semaphore: *mut Room, value: *mut c_int) -> c_int;
     fn sem_post(semaphore: *mut Room) -> c_int;

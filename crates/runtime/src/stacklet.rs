@@ -19,6 +19,7 @@ use crate::memory::Stack;
 use crate::platform::{new_stack, switch_stacks};
 use crate::stacks::{GUARD, STACK_RESERVE};
 use crate::state::state;
+use crate::string::Word;
 use crate::{exc, pages, sys, threads};
 
 /// Bytes of a machine stack.
@@ -76,7 +77,7 @@ impl Context {
 /// The object by which programs know a context.
 #[repr(C)]
 struct Handle {
-    header: usize,
+    header: Word<usize>,
     /// Null once the context has finished.
     context: *mut Context,
 }

@@ -92,7 +92,10 @@ fn stack_size() -> usize {
     if unsafe { sys::getrlimit(sys::RLIMIT_STACK, &raw mut limit) } != 0 {
         limit.cur = STACK_MAX;
     }
-    limit.cur.saturating_sub(stack_in_use()).min(STACK_MAX) as usize
+    limit
+        .cur
+        .saturating_sub(stack_in_use() as u64)
+        .min(STACK_MAX) as usize
 }
 
 /// Of WebAssembly it is not known how large the host's stack is, nor how much a function takes of it. What
@@ -106,11 +109,11 @@ fn stack_size() -> usize {
 /// How much of the machine stack of an executable is in use: the system puts arguments and
 /// environment there, which may be much, and last the name of the executable.
 #[cfg(unix)]
-fn stack_in_use() -> u64 {
+fn stack_in_use() -> usize {
     let here = 0u8;
     // SAFETY: asks for a value.
     let top = unsafe { sys::getauxval(sys::AT_EXECFN) };
-    top.saturating_sub(&raw const here as u64)
+    top.saturating_sub(&raw const here as usize)
 }
 
 /// Makes an empty heap for a thread that has `stack` bytes of machine stack below this

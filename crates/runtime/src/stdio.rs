@@ -8,6 +8,7 @@ use crate::os::{checked, with_c_string};
 use crate::sys::errno;
 
 unsafe extern "C" {
+    #[cfg_attr(target_arch = "x86", link_name = "fopen64")]
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void;
     #[link_name = "fdopen"]
     fn c_fdopen(fd: c_int, mode: *const c_char) -> *mut c_void;
@@ -15,6 +16,7 @@ unsafe extern "C" {
     fn c_popen(command: *const c_char, mode: *const c_char) -> *mut c_void;
     #[link_name = "pclose"]
     fn c_pclose(file: *mut c_void) -> c_int;
+    #[cfg_attr(target_arch = "x86", link_name = "tmpfile64")]
     fn tmpfile() -> *mut c_void;
     fn setvbuf(file: *mut c_void, buffer: *mut c_char, mode: c_int, size: usize) -> c_int;
     fn fclose(file: *mut c_void) -> c_int;
@@ -24,7 +26,9 @@ unsafe extern "C" {
     fn ferror(file: *mut c_void) -> c_int;
     fn clearerr(file: *mut c_void);
     fn fflush(file: *mut c_void) -> c_int;
+    #[cfg_attr(target_arch = "x86", link_name = "fseeko64")]
     fn fseeko(file: *mut c_void, pos: i64, how: c_int) -> c_int;
+    #[cfg_attr(target_arch = "x86", link_name = "ftello64")]
     fn ftello(file: *mut c_void) -> i64;
     #[link_name = "fileno"]
     fn c_fileno(file: *mut c_void) -> c_int;

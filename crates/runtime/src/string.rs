@@ -1,10 +1,15 @@
 //! Byte strings of the program (`STR`), as they lie in memory.
 
+/// A word of memory, which takes 64 bits on every machine.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug)]
+pub struct Word<T>(pub T);
+
 /// The start of a `STR`; its bytes follow.
 #[repr(C)]
 pub struct RpyString {
     /// GC header.
-    pub header: usize,
+    pub header: Word<usize>,
     /// Cached hash, 0 if not yet computed.
     pub hash: i64,
     /// Number of bytes.

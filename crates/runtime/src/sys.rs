@@ -1,5 +1,6 @@
 //! The C library's functions, as far as the runtime needs them. For WebAssembly those whose structs or
-//! numbers are others than Linux's are in `wasm/wasi.c`.
+//! numbers are others than Linux's are in `wasm/wasi.c`. Where `long` has 32 bits, the C library has functions of
+//! other names for sizes and times of 64 bits.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -29,7 +30,7 @@ pub(crate) const MADV_HUGEPAGE: c_int = 14;
 pub(crate) const MADV_NOHUGEPAGE: c_int = 15;
 pub(crate) const RLIMIT_STACK: c_int = 3;
 /// Of the values that the system gives a process: where the name of the executable is.
-pub(crate) const AT_EXECFN: u64 = 31;
+pub(crate) const AT_EXECFN: usize = 31;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_MONOTONIC: c_int = 1;
 pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
@@ -85,6 +86,7 @@ pub(crate) struct Dirent {
 unsafe extern "C" {
     pub(crate) fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
     pub(crate) fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    #[cfg_attr(target_arch = "x86", link_name = "mmap64")]
     pub(crate) fn mmap(
         addr: *mut c_void,
         len: usize,
@@ -106,11 +108,13 @@ unsafe extern "C" {
     pub(crate) fn _exit(code: c_int) -> !;
     pub(crate) fn abort() -> !;
     pub(crate) fn __errno_location() -> *mut c_int;
-    pub(crate) fn getauxval(kind: u64) -> u64;
+    pub(crate) fn getauxval(kind: usize) -> usize;
+    #[cfg_attr(target_arch = "x86", link_name = "getrlimit64")]
     pub(crate) fn getrlimit(what: c_int, out: *mut Rlimit) -> c_int;
     pub(crate) fn write(fd: c_int, p: *const u8, n: usize) -> isize;
     pub(crate) fn read(fd: c_int, p: *mut u8, n: usize) -> isize;
     #[cfg(unix)]
+    #[cfg_attr(target_arch = "x86", link_name = "open64")]
     pub(crate) fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     #[cfg(target_family = "wasm")]
     #[link_name = "rpy_wasi_open"]
@@ -119,6 +123,7 @@ unsafe extern "C" {
     fn rpy_wasi_errno() -> c_int;
     pub(crate) fn close(fd: c_int) -> c_int;
     #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_lseek")]
+    #[cfg_attr(target_arch = "x86", link_name = "lseek64")]
     pub(crate) fn lseek(fd: c_int, pos: i64, how: c_int) -> i64;
     pub(crate) fn isatty(fd: c_int) -> c_int;
     pub(crate) fn unlink(path: *const c_char) -> c_int;
@@ -143,17 +148,21 @@ unsafe extern "C" {
     #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_getpid")]
     pub(crate) fn getpid() -> c_int;
     #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_clock_gettime")]
+    #[cfg_attr(target_arch = "x86", link_name = "__clock_gettime64")]
     pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
     #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_nanosleep")]
+    #[cfg_attr(target_arch = "x86", link_name = "__nanosleep64")]
     pub(crate) fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_int;
     pub(crate) fn ldexp(x: f64, n: c_int) -> f64;
     pub(crate) fn dup(fd: c_int) -> c_int;
     pub(crate) fn dup2(from: c_int, to: c_int) -> c_int;
     pub(crate) fn pipe(fds: *mut c_int) -> c_int;
+    #[cfg_attr(target_arch = "x86", link_name = "ftruncate64")]
     pub(crate) fn ftruncate(fd: c_int, len: i64) -> c_int;
     pub(crate) fn fsync(fd: c_int) -> c_int;
     pub(crate) fn opendir(path: *const c_char) -> *mut c_void;
     #[cfg(unix)]
+    #[cfg_attr(target_arch = "x86", link_name = "readdir64")]
     pub(crate) fn readdir(dir: *mut c_void) -> *const Dirent;
     /// The name of the next entry.
     #[cfg(target_family = "wasm")]
@@ -165,6 +174,7 @@ unsafe extern "C" {
     pub(crate) fn link(from: *const c_char, to: *const c_char) -> c_int;
     pub(crate) fn chmod(path: *const c_char, mode: u32) -> c_int;
     #[cfg_attr(target_family = "wasm", link_name = "rpy_wasi_utimensat")]
+    #[cfg_attr(target_arch = "x86", link_name = "__utimensat64")]
     pub(crate) fn utimensat(
         fd: c_int,
         path: *const c_char,

@@ -59,7 +59,7 @@ pub(crate) struct Thread {
     /// Its registers when it gave the lock up, if the collector looks at machine stacks.
     registers: Registers,
     /// Its variables: plain words, and objects.
-    words: Stack<usize>,
+    words: Stack<u64>,
     objects: Stack<usize>,
 }
 
@@ -758,7 +758,7 @@ pub(crate) unsafe fn each_stacklets(mut visit: impl FnMut(Own)) {
 /// # Safety
 /// The caller has the lock.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_thread_word(number: usize) -> *mut usize {
+pub unsafe extern "C" fn rpy_thread_word(number: i64) -> *mut u64 {
     // SAFETY: by contract.
     unsafe { place(&mut (*own()).words, number) }
 }
@@ -768,7 +768,7 @@ pub unsafe extern "C" fn rpy_thread_word(number: usize) -> *mut usize {
 /// # Safety
 /// The caller has the lock.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_thread_object(number: usize) -> usize {
+pub unsafe extern "C" fn rpy_thread_object(number: i64) -> usize {
     // SAFETY: by contract.
     unsafe { *place(&mut (*own()).objects, number) }
 }
@@ -778,7 +778,7 @@ pub unsafe extern "C" fn rpy_thread_object(number: usize) -> usize {
 /// # Safety
 /// The caller has the lock; `object` is one or null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rpy_thread_set_object(number: usize, object: usize) {
+pub unsafe extern "C" fn rpy_thread_set_object(number: i64, object: usize) {
     // SAFETY: by contract.
     unsafe {
         let place = place(&mut (*own()).objects, number);
@@ -789,9 +789,10 @@ pub unsafe extern "C" fn rpy_thread_set_object(number: usize, object: usize) {
     }
 }
 
-fn place(table: &mut Stack<usize>, number: usize) -> *mut usize {
+fn place<T: Copy + Default>(table: &mut Stack<T>, number: i64) -> *mut T {
+    let number = number as usize;
     while table.len() <= number {
-        table.push(0);
+        table.push(T::default());
     }
     &raw mut table.as_mut_slice()[number]
 }

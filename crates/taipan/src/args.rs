@@ -286,7 +286,7 @@ impl CollectorOption {
 /// What code is made for.
 #[derive(Clone, Copy, Args)]
 pub(crate) struct ForMachine {
-    /// What code is made for, such as aarch64-unknown-linux-gnu or wasm32-wasi, or `web` for a page; by
+    /// What code is made for, such as aarch64-unknown-linux-gnu, i386-linux or wasm32-wasi, or `web` for a page; by
     /// default this machine.
     #[arg(long = "target", value_name = "TARGET", value_parser = made_for)]
     machine: Option<MadeFor>,
@@ -374,7 +374,7 @@ impl CodeOptions {
     /// The back end that makes executables for a machine.
     pub(crate) fn backend_of_executables(&self, machine: Machine) -> Backend {
         self.backend.unwrap_or(match self.optimize {
-            _ if machine.is_wasm() => Backend::C,
+            _ if machine.needs_c() => Backend::C,
             Some(2 | 3) if !self.jit && machine == Machine::HOST => Backend::C,
             _ => Backend::Cranelift,
         })

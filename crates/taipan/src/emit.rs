@@ -27,10 +27,11 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
     };
     context.load.machine = args.for_machine.machine();
     if matches!(args.stage, Stage::Clif | Stage::Asm | Stage::Llvm)
-        && context.load.machine.is_wasm()
+        && context.load.machine.needs_c()
     {
-        let text = "WebAssembly is made by way of C: `emit c` shows it";
-        return context.fail(&Failure::Usage(text.to_owned()));
+        let machine = context.load.machine;
+        let text = format!("{machine}: programs are made by way of C: `emit c` shows that");
+        return context.fail(&Failure::Usage(text));
     }
     if args.stage == Stage::Python && context.load.machine != Machine::HOST {
         return context.fail(&Failure::Usage(PYTHON_IS_HERE.to_owned()));

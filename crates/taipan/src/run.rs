@@ -60,15 +60,15 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         return context.fail(&f);
     }
     if engine != taipan_driver::Engine::Native && machine != Machine::HOST {
-        let text = match machine.is_wasm() {
+        let text = match machine.needs_c() {
             true => {
-                "WebAssembly is made by way of C and run by a runtime for WASI: leave out --engine and --backend"
+                "programs are made by way of C and run as a process of their own: leave out --engine and --backend"
             }
             false => {
                 "programs for other machines run as machine code by Cranelift: no engine but `native` does that"
             }
         };
-        return context.fail(&Failure::Usage(text.to_owned()));
+        return context.fail(&Failure::Usage(format!("{machine}: {text}")));
     }
     if !args.quiet {
         progress::begin(context.db.log());
@@ -336,16 +336,17 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
     let is_here = machine == Machine::HOST;
     match options.backend.unwrap_or(Backend::Cranelift) {
         Backend::Python if !is_here => return Err(Failure::Usage(PYTHON_IS_HERE.to_owned())),
-        Backend::Cranelift | Backend::Llvm if machine.is_wasm() && options.backend.is_some() => {
-            let text = "WebAssembly is made by way of C: leave out --backend";
-            return Err(Failure::Usage(text.to_owned()));
+        Backend::Cranelift | Backend::Llvm if machine.needs_c() && options.backend.is_some() => {
+            return Err(Failure::Usage(format!(
+                "{machine}: programs are made by way of C: leave out --backend"
+            )));
         }
         Backend::Cranelift => {}
         Backend::Python => options.collector.supports_python()?,
         Backend::C if options.jit => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }
-        Backend::C | Backend::Llvm if !is_here && !machine.is_wasm() => {
+        Backend::C | Backend::Llvm if !is_here && !machine.needs_c() => {
             return Err(Failure::Usage(
                 "executables for other machines are made by Cranelift: leave out --backend"
                     .to_owned(),
@@ -361,9 +362,10 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
         }
         Backend::Llvm => {}
     }
-    if machine.is_wasm() && options.jit {
-        let text = "the just-in-time compiler makes machine code, not WebAssembly: leave out --jit";
-        return Err(Failure::Usage(text.to_owned()));
+    if machine.needs_c() && options.jit {
+        return Err(Failure::Usage(format!(
+            "{machine}: the just-in-time compiler makes no code for that: leave out --jit"
+        )));
     }
     if !is_here && options.collector.gc == taipan_language::Collector::Boehm {
         let text = "libgc is taken from this machine: leave out one of --gc boehm and --target";

@@ -1,7 +1,7 @@
 //! What debuggers, profilers and people are told of programs that run: faults, lines, variables, and
 //! output for debugging, by each back end.
 //!
-//! Where there is no clang that will do, or no gdb, the tests that need one are reported as
+//! Where there is no clang that will do, no gdb, lldb or valgrind, the tests that need one are reported as
 //! ignored, with the reason: this target has a harness of its own, as `cpython.rs` has.
 
 use std::fs;
@@ -266,10 +266,10 @@ fn gdb(folder: &Path, commands: &[&str]) -> Result<String, Failed> {
     }
     let o = command.args(["--args", "./t", "fine"]).output()?;
     let all = [o.stdout, o.stderr].concat();
-    Ok(without_numbers(&String::from_utf8_lossy(&all)))
+    Ok(String::from_utf8_lossy(&all).into_owned())
 }
 
-/// In C, the names of variables end in a number.
+/// In C, a name that is assigned to more than once is that of several variables, with a number.
 fn without_numbers(text: &str) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
@@ -300,6 +300,7 @@ fn in_gdb(options: &[&str]) -> Result<(), Failed> {
     let folder = folder.path();
     build(folder, options)?;
     let text = gdb(folder, &["break t.py:27", "run", "backtrace", "info args"])?;
+    let text = without_numbers(&text);
     contains(
         &text,
         &[
@@ -321,9 +322,68 @@ fn all_arguments(options: &[&str]) -> Result<(), Failed> {
     build(folder, options)?;
     let text = gdb(folder, &["break t.py:27", "run", "info args"])?;
     contains(
-        &text,
+        &without_numbers(&text),
         &["pair = (3, 'two')", "text = u'fine€'", "flag = true"],
     )
+}
+
+/// The same by lldb, which prints addresses of objects.
+fn in_lldb(options: &[&str]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    build(folder, options)?;
+    let mut command = Command::new("lldb");
+    command.current_dir(folder).args(["--no-lldbinit", "-b"]);
+    for c in [
+        "breakpoint set --file t.py --line 29",
+        "run",
+        "bt",
+        "frame variable",
+        "kill",
+    ] {
+        command.args(["-o", c]);
+    }
+    let o = command.args(["--", "./t", "fine"]).output()?;
+    let text = String::from_utf8_lossy(&o.stdout).into_owned();
+    contains(
+        &without_numbers(&text),
+        &[
+            "-> 29  \t        print n",
+            "at t.py:29",
+            "at t.py:40",
+            "at t.py:64",
+            "names = 0x",
+        ],
+    )
+}
+
+/// How often lines are executed, as callgrind counts it.
+fn in_callgrind(options: &[&str]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    build(folder, options)?;
+    let o = Command::new("valgrind")
+        .current_dir(folder)
+        .args(["--tool=callgrind", "--callgrind-out-file=counts"])
+        .args(["./t", "fine"])
+        .output()?;
+    if o.status.code() != Some(0) {
+        return Err(told(folder, &o).into());
+    }
+    let o = Command::new("callgrind_annotate")
+        .current_dir(folder)
+        .args(["--auto=yes", "--threshold=100", "counts", "t.py"])
+        .output()?;
+    let text = String::from_utf8_lossy(&o.stdout);
+    let is_counted = |line: &str| {
+        let found = text.lines().find(|l| l.ends_with(line));
+        found.is_some_and(|l| l.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    };
+    match (["        names.append('k%d' % i)", "    n = len(names)"].iter()).all(|l| is_counted(l))
+    {
+        true => Ok(()),
+        false => Err(text.into_owned().into()),
+    }
 }
 
 /// A breakpoint by the name of a function.
@@ -344,15 +404,16 @@ fn locals(options: &[&str]) -> Result<(), Failed> {
         folder,
         &["break t.py:39", "run", "info locals", "info args"],
     )?;
-    contains(&text, &["names = ['k0'"])
+    contains(&without_numbers(&text), &["names = ['k0'"])
 }
 
-/// Two builds have the same bytes, wherever they keep what they know.
+/// Two builds have the same bytes, and name no folder that was there while they were made.
 fn determinism(options: &[&str]) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     build(folder, options)?;
     let first = fs::read(folder.join("t"))?;
+    assert!(!first.windows(10).any(|w| w == b"taipan-cc-"));
     fs::remove_dir_all(folder.join("cache"))?;
     let mut options = options.to_vec();
     options.extend(["--threads", "1"]);
@@ -408,6 +469,27 @@ const CASES: &[(&str, &str, Case, &[&str])] = &[
         all_arguments,
         &["--backend", "c", "-O0"],
     ),
+    ("lldb_cranelift", "lldb", in_lldb, &["-g"]),
+    ("lldb_c", "lldb", in_lldb, &["--backend", "c", "-O0"]),
+    (
+        "lldb_llvm",
+        "clang lldb",
+        in_lldb,
+        &["--backend", "llvm", "-O0"],
+    ),
+    ("callgrind_cranelift", "valgrind", in_callgrind, &["-g"]),
+    (
+        "callgrind_c",
+        "valgrind",
+        in_callgrind,
+        &["--backend", "c", "-g"],
+    ),
+    (
+        "callgrind_llvm",
+        "clang valgrind",
+        in_callgrind,
+        &["--backend", "llvm", "-g"],
+    ),
     ("breakpoint_cranelift", "gdb", breakpoint, &["-g"]),
     (
         "breakpoint_llvm",
@@ -423,18 +505,27 @@ const CASES: &[(&str, &str, Case, &[&str])] = &[
         locals,
         &["--backend", "llvm", "-O0"],
     ),
-    ("determinism", "", determinism, &["-g"]),
+    ("determinism_cranelift", "", determinism, &["-g"]),
+    ("determinism_c", "", determinism, &["--backend", "c", "-g"]),
+    (
+        "determinism_llvm",
+        "clang",
+        determinism,
+        &["--backend", "llvm", "-g"],
+    ),
 ];
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let clang = Llvm::find().err().map(|e| e.to_string());
-    let gdb = Command::new("gdb").arg("--version").output();
-    let gdb = gdb.err().map(|e| format!("gdb: {e}"));
+    let lacking = |tool: &str| {
+        let found = Command::new(tool).arg("--version").output();
+        found.err().map(|e| format!("{tool}: {e}"))
+    };
     let trials = CASES.iter().map(|(name, needs, case, options)| {
         let missing = needs.split_whitespace().find_map(|tool| match tool {
             "clang" => clang.clone(),
-            _ => gdb.clone(),
+            tool => lacking(tool),
         });
         Trial::ignorable_test(*name, move || match missing {
             Some(why) => Ok(Completion::ignored_with(why)),

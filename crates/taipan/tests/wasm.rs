@@ -423,11 +423,11 @@ fn refusals() -> Result<(), Failed> {
     .collect();
     expect![[r#"
         ["build", "-q", "--jit"]
-        taipan: the just-in-time compiler makes machine code, not WebAssembly: leave out --jit
+        taipan: wasm32-wasi: the just-in-time compiler makes no code for that: leave out --jit
         ["build", "-q", "--backend", "cranelift"]
-        taipan: WebAssembly is made by way of C: leave out --backend
+        taipan: wasm32-wasi: programs are made by way of C: leave out --backend
         ["build", "-q", "--backend", "llvm"]
-        taipan: WebAssembly is made by way of C: leave out --backend
+        taipan: wasm32-wasi: programs are made by way of C: leave out --backend
         ["build", "-q", "--backend", "python"]
         taipan: Python is made for this machine: leave out --target
         ["build", "-q", "--extension"]
@@ -437,9 +437,9 @@ fn refusals() -> Result<(), Failed> {
         ["build", "-q", "--profopt", "a b"]
         taipan: a training run is one on this machine: leave out --profopt and --profile, or --target
         ["run", "-q", "--engine", "llinterp"]
-        taipan: WebAssembly is made by way of C and run by a runtime for WASI: leave out --engine and --backend
+        taipan: wasm32-wasi: programs are made by way of C and run as a process of their own: leave out --engine and --backend
         ["run", "-q", "--backend", "c"]
-        taipan: WebAssembly is made by way of C and run by a runtime for WASI: leave out --engine and --backend
+        taipan: wasm32-wasi: programs are made by way of C and run as a process of their own: leave out --engine and --backend
     "#]].assert_eq(&refused);
     let o = PLACE.taipan(&PLACE.0, &["run", "-q", "--target", "web", "prompt.py"]);
     expect![[r#"

@@ -30,6 +30,9 @@ impl Emitter<'_> {
         right: Option<&LLOperand>,
     ) -> Result<String, Bad> {
         use NumOp::*;
+        if self.types.pairs && matches!(family, NumFamily::Lllong | NumFamily::Ulllong) {
+            return self.wide_num(family, num, left, right);
+        }
         let (_, bits) = family_type(family);
         let shift = matches!(num, LShift | RShift);
         let a = self.widened(left, family)?;

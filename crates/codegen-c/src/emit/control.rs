@@ -6,9 +6,11 @@ use indexmap::IndexSet;
 use taipan_codegen::DispatchTable;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{
-    FLOAT, FuncType, LLConst, LLOperand, LLType, LowLevel, TypeKind, cold_blocks, const_word,
+    FLOAT, FuncType, LLConst, LLOperand, LLType, LowLevel, cold_blocks, const_word,
 };
 
+use super::plain;
+use super::wide::is_wide;
 use super::{AT, Emitter};
 use crate::types::Bad;
 
@@ -81,7 +83,7 @@ impl Emitter<'_> {
             out.push_str(text);
         }
         out.push_str("}\n");
-        self.body = out;
+        self.body = plain::renamed(&out, &self.declared);
         Ok(())
     }
 
@@ -115,7 +117,11 @@ impl Emitter<'_> {
             let evalue = self.value(&LLOperand::Var(block.inputargs[1]))?;
             self.statement(format!("rpy_exc_set({etype}, {evalue});"));
             let ty = *graph.ty(graph.returnvar());
-            let zero = (!ty.is_void()).then(|| "0".to_owned());
+            let zero = match ty.is_void() {
+                true => None,
+                false if is_wide(ty) => Some("RPY_INT128(0, 0)".to_owned()),
+                false => Some("0".to_owned()),
+            };
             self.return_value(zero);
             return Ok(());
         }
@@ -287,7 +293,7 @@ impl Emitter<'_> {
             return self.follow(then, entries, next);
         }
         let ty = self.ty(on);
-        if matches!(ty.kind(), TypeKind::Int(k) if k.bits == 128) {
+        if is_wide(ty) {
             return self.search(&value, exits, entries);
         }
         let mut cases = IndexSet::new();
@@ -337,7 +343,11 @@ impl Emitter<'_> {
             match &link.case {
                 ExitCase::Value(c) => {
                     let c = self.constant(c)?;
-                    self.branch(&format!("{value} == {c}"), link, entries)?;
+                    let is_same = match self.types.pairs {
+                        true => format!("rpy_wide_eq({value}, {c})"),
+                        false => format!("{value} == {c}"),
+                    };
+                    self.branch(&is_same, link, entries)?;
                 }
                 ExitCase::Default => otherwise = Some(link),
                 other => return Err(format!("a switch exit for {other:?}")),

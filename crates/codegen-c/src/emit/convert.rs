@@ -2,15 +2,12 @@
 
 use taipan_lltype::{LLOperand, LLType, TypeKind};
 
+use super::wide::{is_wide, widened};
 use super::{Emitter, is_signed};
 use crate::types::Bad;
 
 fn is_float(ty: LLType) -> bool {
     matches!(ty.kind(), TypeKind::Float | TypeKind::SingleFloat)
-}
-
-fn is_wide(ty: LLType) -> bool {
-    matches!(ty.kind(), TypeKind::Int(k) if k.bits == 128)
 }
 
 /// Whether values are addresses in C.
@@ -26,6 +23,13 @@ impl Emitter<'_> {
             return self.cast(&v, from, to);
         }
         let target = self.types.value(to)?;
+        if self.types.pairs && !is_float(from) && !is_float(to) && is_wide(from) != is_wide(to) {
+            return Ok(match to.kind() {
+                TypeKind::Bool => format!("rpy_wide_is_true({v})"),
+                _ if is_wide(to) => widened(&v, from),
+                _ => format!("({target})RPY_LOW({v})"),
+            });
+        }
         if matches!(to.kind(), TypeKind::Bool) {
             return Ok(format!("{v} != 0"));
         }
@@ -40,6 +44,8 @@ impl Emitter<'_> {
                 true => format!("rpy_i128_to_f64({v})"),
                 false => format!("rpy_u128_to_f64({v})"),
             },
+            // The sign of pairs of words is not in their type.
+            _ if self.types.pairs && is_wide(to) => v,
             _ => format!("({target}){v}"),
         })
     }

@@ -11,8 +11,8 @@ use super::ops::{Value, done};
 use crate::names;
 use crate::types::{Bad, scalar};
 
-/// Bytes that the frame of a function that calls others has at least: where to return to, and the
-/// caller's frame pointer.
+/// Bytes that the frame of a function that calls others has at least where addresses have 64 bits: where to
+/// return to, and the caller's frame pointer.
 const LINKAGE: i64 = 16;
 
 /// Bytes that a function of WebAssembly takes of the stack besides its variables.
@@ -158,7 +158,7 @@ impl Emitter<'_> {
         if self.options.checked {
             let ty = self.ty(pointer);
             // Elsewhere the machine notices.
-            if self.types.slots {
+            if self.program.machine().is_wasm() {
                 self.check_null(pointer, op)?;
             }
             self.check_raw(pointer, ty, op)?;
@@ -360,10 +360,13 @@ impl Emitter<'_> {
             self.declarations.push_str("    RPyRoot *roots;\n");
         }
         self.roots = Some(frame);
-        let bytes = frame.machine_bytes(LINKAGE);
+        let bytes = match self.types.slots {
+            true => frame.slots() * 4 - LINKAGE / 2,
+            false => frame.machine_bytes(LINKAGE),
+        };
         self.statement("roots = rpy_state.root_stack_top;");
         // Where it is not known what a frame takes, it is large enough anyway: see `frame`.
-        if bytes > 0 && !self.types.slots {
+        if bytes > 0 && !self.program.machine().is_wasm() {
             self.statement(format!("RPY_FRAME({bytes});"));
         }
         done(format!(
@@ -377,7 +380,7 @@ impl Emitter<'_> {
     /// byte for each of the others, which mostly share their places, and some for the call; and no less
     /// than its roots. Functions that call none end soon.
     pub(super) fn frame(&self) -> String {
-        if !self.types.slots || !self.calls {
+        if !self.program.machine().is_wasm() || !self.calls {
             return String::new();
         }
         let variables = self.declarations.lines().count();

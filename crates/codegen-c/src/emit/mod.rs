@@ -11,6 +11,8 @@ mod dispatch;
 mod malloc;
 mod memory;
 mod ops;
+mod plain;
+mod wide;
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -167,6 +169,8 @@ struct Emitter<'a> {
     values: Vec<Option<String>>,
     /// Declarations of variables.
     declarations: String,
+    /// Variables that the program has a name for.
+    declared: Vec<plain::Declared>,
     /// Statements of the block at hand.
     body: String,
     /// Statements of the blocks so far.
@@ -213,6 +217,7 @@ impl<'a> Emitter<'a> {
             options,
             values: vec![None; graph.vars.len()],
             declarations: String::new(),
+            declared: Vec::new(),
             body: String::new(),
             blocks: Vec::new(),
             dispatches: FxHashMap::default(),
@@ -268,7 +273,14 @@ impl<'a> Emitter<'a> {
         let data = &self.graph.vars[v.index()];
         let name = match taipan_codegen::identifier(&data.name) {
             name if data.name.is_empty() || name.is_empty() => format!("v{}", v.index()),
-            name => format!("{name}_{}", v.index()),
+            plain => {
+                let name = format!("{plain}_{}", v.index());
+                self.declared.push(plain::Declared {
+                    plain,
+                    name: name.clone(),
+                });
+                name
+            }
         };
         let ty = self.types.value(data.ty)?;
         let declaration = declared(&ty, &name);
@@ -391,9 +403,12 @@ pub(crate) fn number_text(c: &LLConst) -> Option<String> {
 
 fn integer(v: i128, bits: u8, signed: bool) -> String {
     if bits == 128 {
-        let ty = if signed { "Int128" } else { "UInt128" };
         let (high, low) = ((v as u128 >> 64) as u64, v as u64);
-        return format!("(({ty})(((UInt128){high}ull << 64) | {low}ull))");
+        let text = format!("RPY_INT128({high}ull, {low}ull)");
+        return match signed {
+            true => text,
+            false => format!("((UInt128){text})"),
+        };
     }
     let suffix = match (bits, signed) {
         (64, true) => "ll",

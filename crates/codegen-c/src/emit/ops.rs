@@ -81,7 +81,7 @@ impl Emitter<'_> {
             }
             View::UintMulHigh { left, right } => {
                 let (a, b) = (self.value(left)?, self.value(right)?);
-                format!("(Unsigned)((UInt128){a} * {b} >> 64)")
+                format!("rpy_uint_mul_high({a}, {b})")
             }
             View::IntAddOvf { left, right } | View::IntAddNonnegOvf { left, right } => {
                 return self.overflowing("add", left, right, op);

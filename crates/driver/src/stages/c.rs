@@ -11,7 +11,8 @@ use taipan_codegen_c::{
 };
 use taipan_language::Machine;
 use taipan_lltype::{
-    CodePlace, FuncSym, LLConst, LLGraph, LLOperand, Program as _, VoidConst, missing_on,
+    CodePlace, FuncSym, LLConst, LLGraph, LLOperand, Program as _, VoidConst, find_external,
+    missing_on, unlike_c,
 };
 use taipan_transform::thread_dispatch;
 
@@ -120,13 +121,15 @@ impl<'db> Source<'db> {
         let (mut seen, mut places) = (FxHashSet::default(), FxHashSet::default());
         for (user, text) in &self.uses {
             for f in &text.externals {
-                if let Some(what) = missing_on(machine, f.name())
-                    && seen.insert(f.name())
-                {
-                    let way = self.way(program, &callers, user, f);
-                    if way.last().is_none_or(|place| places.insert(*place)) {
-                        out.push(not_there(machine, f.name(), what, way));
-                    }
+                let Some(lack) = Lack::of(machine, f, program) else {
+                    continue;
+                };
+                if !seen.insert(f.name()) {
+                    continue;
+                }
+                let way = self.way(program, &callers, user, f);
+                if way.last().is_none_or(|place| places.insert(*place)) {
+                    out.push(not_there(machine, f.name(), &lack, way));
                 }
             }
         }
@@ -179,14 +182,37 @@ fn mention(graph: &LLGraph, f: &FuncSym) -> Option<u32> {
     operations.find(|op| op.args.iter().any(is)).map(|op| op.at)
 }
 
+/// Why a function cannot be called on a machine.
+enum Lack {
+    /// The machine has none of these.
+    Has(&'static str),
+    /// Its arguments or its result are not what C has there.
+    Takes(String),
+}
+
+impl Lack {
+    fn of(machine: Machine, f: &FuncSym, program: &StageProgram<'_>) -> Option<Lack> {
+        if let Some(what) = missing_on(machine, f.name()) {
+            return Some(Lack::Has(what));
+        }
+        let is_own = f.name().starts_with("rpy_") || find_external(f.name()).is_some();
+        let differs = machine.has_narrow_addresses() && !is_own;
+        let why = differs.then(|| unlike_c(f, program)).flatten()?;
+        Some(Lack::Takes(why))
+    }
+}
+
 /// That a machine does not have what a function needs: told where the program's own code leads to it.
-fn not_there(machine: Machine, name: &str, what: &str, mut way: Vec<Span>) -> Diagnostic {
+fn not_there(machine: Machine, name: &str, lack: &Lack, mut way: Vec<Span>) -> Diagnostic {
     let first = way.pop();
     // Those of the runtime are mostly called as those of the system are.
     let prefixes = ["rpy_os_", "rpy_file_", "rpy_"];
     let short = prefixes.iter().find_map(|p| name.strip_prefix(p));
     let name = short.unwrap_or(name);
-    let message = format!("{machine} has no {what}: {name}() cannot be called");
+    let message = match lack {
+        Lack::Has(what) => format!("{machine} has no {what}: {name}() cannot be called"),
+        Lack::Takes(why) => format!("{name}() cannot be called on {machine}: {why}"),
+    };
     let mut d = Diagnostic::error(ErrorCode::NotOnTheTarget, first, message)
         .with_label("the program gets there from here");
     if way.is_empty() {

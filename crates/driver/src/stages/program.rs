@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic};
-use taipan_language::{Collector, Exc};
+use taipan_language::{Collector, Exc, Machine};
 use taipan_lltype::{
     FuncKind, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StructBody, StructId,
 };
@@ -127,8 +127,8 @@ impl Program for StageProgram<'_> {
         self.roots.program(self.db).collector(self.db)
     }
 
-    fn narrow_addresses(&self) -> bool {
-        self.roots.program(self.db).machine(self.db).is_wasm()
+    fn machine(&self) -> Machine {
+        self.roots.program(self.db).machine(self.db)
     }
 
     fn is_light_destructor(&self, f: &FuncSym) -> bool {

@@ -27,7 +27,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{ArtifactStore, Db, noted};
-use taipan_language::{Collector, Exc, PassStage};
+use taipan_language::{Collector, Exc, Machine, PassStage};
 use taipan_lltype::{
     FuncSym, LLGraph, Program, StaticData, StaticSym, StructBody, StructId, from_bytes, to_bytes,
 };
@@ -275,8 +275,8 @@ impl Program for Recorder<'_> {
     }
 
     /// Nor here.
-    fn narrow_addresses(&self) -> bool {
-        self.inner.program().narrow_addresses()
+    fn machine(&self) -> Machine {
+        self.inner.program().machine()
     }
 
     /// Passes see the graphs of others through [`Summaries::simplified`] only.

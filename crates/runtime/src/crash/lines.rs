@@ -132,7 +132,7 @@ fn header(mut r: Reader<'_>, wide: bool) -> Option<Unit<'_>> {
     }
     if version == 5 {
         let (address, segment) = (r.byte()?, r.byte()?);
-        if address != 8 || segment != 0 {
+        if !matches!(address, 4 | 8) || segment != 0 {
             return None;
         }
     }
@@ -192,6 +192,7 @@ fn line_of(unit: &Unit<'_>, names: &[u8], function: u64, pc: u64, wanted: &[u8])
                     r.skip(length)?;
                     match inner.byte()? {
                         1 => ends = true,
+                        2 if length == 5 => address = inner.take::<4>()?,
                         2 => address = inner.take::<8>()?,
                         _ => {}
                     }

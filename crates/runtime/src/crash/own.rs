@@ -12,6 +12,7 @@ use crate::sys;
 
 /// The file of the executable that runs.
 pub(super) struct OwnFile {
+    format: &'static Format,
     symbols: &'static [u8],
     names: &'static [u8],
     /// `.debug_line`
@@ -22,13 +23,46 @@ pub(super) struct OwnFile {
     code: (usize, usize),
 }
 
-/// Bytes of a section header and of a symbol.
-const SECTION: usize = 64;
-const SYMBOL: usize = 24;
+/// Where the words are that ELF's structures have, in files of 64 bits and of 32.
+struct Format {
+    /// Bytes of a word.
+    word: usize,
+    /// In the file's header: where the section headers are, their number, and which one has the names.
+    sections: [usize; 3],
+    /// Bytes of a section header; where it has the place in the file, the size, and the link.
+    section: (usize, [usize; 3]),
+    /// Bytes of a symbol; where it has the value, the size, and what it is.
+    symbol: (usize, [usize; 3]),
+}
+
+const WIDE: Format = Format {
+    word: 8,
+    sections: [0x28, 0x3c, 0x3e],
+    section: (64, [0x18, 0x20, 0x28]),
+    symbol: (24, [8, 16, 4]),
+};
+
+const NARROW: Format = Format {
+    word: 4,
+    sections: [0x20, 0x30, 0x32],
+    section: (40, [0x10, 0x14, 0x18]),
+    symbol: (16, [4, 8, 12]),
+};
+
+impl Format {
+    fn word(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let n = match self.word {
+            4 => number::<4>(bytes, at),
+            _ => number::<8>(bytes, at),
+        };
+        usize::try_from(n?).ok()
+    }
+}
+
 /// A table of symbols.
 const SYMTAB: u32 = 2;
 /// A section whose contents are compressed.
-const COMPRESSED: u64 = 0x800;
+const COMPRESSED: usize = 0x800;
 /// A symbol of a function.
 const FUNC: u8 = 2;
 
@@ -67,28 +101,33 @@ impl OwnFile {
         OwnFile::of(file)
     }
 
-    /// What that file says, an ELF file of 64 bits, lowest byte first.
+    /// What that file says, an ELF file, lowest byte first.
     fn of(file: &'static [u8]) -> Option<OwnFile> {
-        if !file.starts_with(b"\x7fELF\x02\x01") {
-            return None;
-        }
-        let start = number::<8>(file, 0x28)? as usize;
-        let count = number::<2>(file, 0x3c)? as usize;
-        let names = number::<2>(file, 0x3e)? as usize;
+        let format = match file.get(..6)? {
+            b"\x7fELF\x02\x01" => &WIDE,
+            b"\x7fELF\x01\x01" => &NARROW,
+            _ => return None,
+        };
+        let [start, count, names] = format.sections;
+        let start = format.word(file, start)?;
+        let count = number::<2>(file, count)? as usize;
+        let names = number::<2>(file, names)? as usize;
+        let (section, [place, size, link]) = format.section;
         let header = |i: usize| {
-            let at = start.checked_add(i.checked_mul(SECTION)?)?;
-            file.get(at..at.checked_add(SECTION)?)
+            let at = start.checked_add(i.checked_mul(section)?)?;
+            file.get(at..at.checked_add(section)?)
         };
         let contents = |header: &[u8]| -> Option<&'static [u8]> {
-            if number::<8>(header, 8)? & COMPRESSED != 0 {
+            if format.word(header, 8)? & COMPRESSED != 0 {
                 return None;
             }
-            let at = number::<8>(header, 0x18)? as usize;
-            file.get(at..at.checked_add(number::<8>(header, 0x20)? as usize)?)
+            let at = format.word(header, place)?;
+            file.get(at..at.checked_add(format.word(header, size)?)?)
         };
         let section_names = contents(header(names)?)?;
         let nothing: &'static [u8] = &[];
         let mut own = OwnFile {
+            format,
             symbols: nothing,
             names: nothing,
             lines: nothing,
@@ -102,7 +141,7 @@ impl OwnFile {
             };
             if number::<4>(this, 4)? as u32 == SYMTAB {
                 own.symbols = bytes;
-                own.names = contents(header(number::<4>(this, 0x28)? as usize)?)?;
+                own.names = contents(header(number::<4>(this, link)? as usize)?)?;
             }
             match text(section_names, number::<4>(this, 0)? as usize) {
                 Some(b".debug_line") => own.lines = bytes,
@@ -120,14 +159,14 @@ impl OwnFile {
 
     /// Where functions start, their sizes, and where their names are.
     fn functions(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        let functions = (self.symbols.chunks_exact(SYMBOL)).filter(|s| s[4] & 15 == FUNC);
-        functions.filter_map(|s| {
-            let start = number::<8>(s, 8).filter(|start| *start != 0)?;
-            Some((
-                start as usize,
-                number::<8>(s, 16)? as usize,
-                number::<4>(s, 0)? as usize,
-            ))
+        let format = self.format;
+        let (symbol, [value, size, what]) = format.symbol;
+        let functions = self.symbols.chunks_exact(symbol);
+        let functions = functions.filter(move |s| s[what] & 15 == FUNC);
+        functions.filter_map(move |s| {
+            let start = format.word(s, value).filter(|start| *start != 0)?;
+            let size = format.word(s, size)?;
+            Some((start, size, number::<4>(s, 0)? as usize))
         })
     }
 

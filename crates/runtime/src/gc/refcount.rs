@@ -21,6 +21,7 @@ use super::shadow::ShadowTable;
 use super::{Gc, Obj, finalize, gc, inspect};
 use crate::memory::Stack;
 use crate::pages::{map, unmap};
+use crate::string::Word;
 use crate::{exc, sys};
 
 /// Flag of an object that weak references or finalizer queues know.
@@ -42,11 +43,11 @@ const POISON: u8 = 0xd8;
 const DEAD: usize = usize::from_ne_bytes([POISON; size_of::<usize>()]);
 
 /// What comes before a big object.
-#[repr(C)]
+#[repr(C, align(8))]
 struct Big {
     next: *mut Big,
     before: *mut Big,
-    size: usize,
+    size: Word<usize>,
     count: u64,
 }
 
@@ -140,7 +141,7 @@ impl Counted {
             big.write(Big {
                 next: self.big,
                 before: core::ptr::null_mut(),
-                size,
+                size: Word(size),
                 count: 1,
             });
             if let Some(next) = self.big.as_mut() {

@@ -2,14 +2,14 @@
 //! emitted code that hardly ever calls them can keep its values where they are
 //! (Cranelift's `preserve_all`). They take and return nothing: their arguments are in
 //! [`crate::state::State::slow_arguments`], a new object is in
-//! [`crate::state::State::slow_result`]. What they do is in [`super::api`]. WebAssembly has no registers:
-//! there they are functions like others.
+//! [`crate::state::State::slow_result`]. What they do is in [`super::api`]. WebAssembly has no registers, and
+//! for 32-bit x86 there are C compilers alone: there they are functions like others.
 
 use super::TypeInfo;
 use super::api::{rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, writebarrier, writebarrier_array};
 use super::collector::allocate_slowly;
 use super::refcount::rpy_gc_decref;
-#[cfg(unix)]
+#[cfg(all(unix, not(target_arch = "x86")))]
 use crate::platform::preserving_call;
 use crate::state::state;
 
@@ -18,7 +18,7 @@ macro_rules! preserving {
     ($($(#[$doc:meta])* $name:ident => $target:path;)*) => {
         $(
             $(#[$doc])*
-            #[cfg(unix)]
+            #[cfg(all(unix, not(target_arch = "x86")))]
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() {
@@ -26,7 +26,7 @@ macro_rules! preserving {
             }
 
             $(#[$doc])*
-            #[cfg(not(unix))]
+            #[cfg(not(all(unix, not(target_arch = "x86"))))]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() {
                 // SAFETY: by contract.

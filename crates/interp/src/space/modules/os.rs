@@ -334,7 +334,9 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     let [directory, no_follow, direct] = match it.program.machine(it.db) {
         Machine::Aarch64 => [0x4000, 0x8000, 0x10000],
         // For WebAssembly the runtime translates Linux's numbers to WASI's.
-        Machine::X86_64 | Machine::Riscv64 | Machine::Wasm32 => [0x10000, 0x20000, 0x4000],
+        Machine::X86_64 | Machine::Riscv64 | Machine::I386 | Machine::Wasm32 => {
+            [0x10000, 0x20000, 0x4000]
+        }
     };
     for (name, v) in [
         ("O_RDONLY", libc::O_RDONLY),

@@ -196,9 +196,15 @@ class Struct(CConfigEntry):
         fields.sort()
         layout, end = [], 0
         for offset, name, TYPE in fields:
+            size = said[name + '.size']
+            if isinstance(TYPE, (lltype.Ptr, lltype.Number)) and (
+                    rffi.sizeof(TYPE) != size or offset % size):
+                # Where addresses have 32 bits, those of the program are larger.
+                raise ConfigurationError("%s: its field %s has %d bytes at %d in C, where no field of "
+                                         "type %s can be" % (self.name, name, size, offset, TYPE))
             _fill(layout, end, offset)
             layout.append(('c_' + name, TYPE))
-            end = offset + said[name + '.size']
+            end = offset + size
         _fill(layout, end, said['size'])
         name = self.name
         if name.startswith('struct '):
@@ -239,8 +245,13 @@ _PROGRAM = """
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if __SIZEOF_POINTER__ < 8
+typedef long long Signed;
+typedef unsigned long long Unsigned;
+#else
 typedef long Signed;
 typedef unsigned long Unsigned;
+#endif
 #define RPY_EXTERN extern
 %s
 #define SAY(key, value) printf("%%s i %%ld\\n", key, (long)(value))

@@ -1,0 +1,72 @@
+//! x86, 32 bits.
+
+use core::ffi::c_void;
+
+use super::Registers;
+
+/// Saves the registers that functions must keep, and goes on with another stack, at the
+/// place where its last call of this function was.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
+    core::arch::naked_asm!(
+        "mov eax, [esp + 4]",
+        "mov edx, [esp + 8]",
+        "push ebp",
+        "push ebx",
+        "push esi",
+        "push edi",
+        "mov [eax], esp",
+        "mov esp, edx",
+        "pop edi",
+        "pop esi",
+        "pop ebx",
+        "pop ebp",
+        "ret",
+    )
+}
+
+/// Makes a stack that ends at an address look as if [`switch_stacks`] had been called at the start
+/// of a function: its stack pointer.
+///
+/// # Safety
+/// There is room below that address, which is a multiple of 16.
+pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
+    // Four registers, where to return to, and what makes the stack look as if that had been called.
+    let frame = (end as *mut usize).wrapping_sub(8);
+    // SAFETY: by contract.
+    unsafe {
+        frame.write_bytes(0, 8);
+        *frame.add(6) = function;
+        frame.add(2) as usize
+    }
+}
+
+/// The registers that a signal handler is told of.
+///
+/// # Safety
+/// The system has given this to a signal handler.
+pub(crate) unsafe fn registers(context: *const c_void) -> Registers {
+    // After flags, link and the stack: gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx, eax, the
+    // number of the fault, its code, eip.
+    const GENERAL: usize = 5;
+    let words = context.cast::<usize>();
+    // SAFETY: the kernel's structure is larger.
+    unsafe {
+        Registers {
+            pc: *words.add(GENERAL + 14),
+            sp: *words.add(GENERAL + 7),
+            fp: *words.add(GENERAL + 6),
+            link: None,
+        }
+    }
+}
+
+/// Whether the instruction before an address is a call.
+///
+/// # Safety
+/// There is code before that address, of a few instructions at the least.
+pub(crate) unsafe fn follows_call(address: usize) -> bool {
+    // SAFETY: by contract.
+    let byte = |back: usize| unsafe { *((address - back) as *const u8) };
+    byte(5) == 0xe8 || (2..=4).any(|n| byte(n) == 0xff && byte(n - 1) & 0x38 == 0x10)
+}
