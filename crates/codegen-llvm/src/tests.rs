@@ -40,7 +40,8 @@ fn module(source: Source) -> String {
     }
 }
 
-/// What LLVM says of a text, where there is one.
+/// What LLVM says of a text, besides the snapshot, where there is one. Where there is none, the tests of whole
+/// programs (`llvm.rs` of taipan) are reported as ignored.
 fn verify(text: &str) {
     let Ok(tools) = taipan_platform::Llvm::find() else {
         return;

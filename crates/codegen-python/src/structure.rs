@@ -112,7 +112,7 @@ impl Writer<'_> {
                     };
                     code.lines.insert(0, first);
                 }
-                return tidy(code.lines);
+                return without_last(code.lines, "return");
             }
             self.set_pending(Vec::new());
         }
@@ -375,11 +375,11 @@ fn branches(ways: Vec<(String, Vec<Line>)>, indent: usize, out: &mut Vec<Line>) 
     }
 }
 
-/// Without what says nothing at the end.
-fn tidy(mut lines: Vec<Line>) -> Vec<Line> {
-    if lines
+/// A suite without a statement at its end that does what happens there anyway.
+fn without_last(mut lines: Vec<Line>, statement: &str) -> Vec<Line> {
+    while lines
         .last()
-        .is_some_and(|l| l.indent == 0 && l.text == "return")
+        .is_some_and(|l| l.indent == 0 && l.text == statement)
     {
         lines.pop();
     }
@@ -508,19 +508,7 @@ impl Body<'_, '_> {
             );
         }
         // Where control falls off the end it goes on at the start.
-        while lines
-            .last()
-            .is_some_and(|l| l.indent == 0 && l.text == "continue")
-        {
-            lines.pop();
-        }
-        if lines.is_empty() {
-            lines.push(Line {
-                indent: 0,
-                text: "pass".to_owned(),
-                at: None,
-            });
-        }
+        let lines = without_last(lines, "continue");
         code.lines.extend(lines.into_iter().map(|mut l| {
             l.indent += 1;
             l

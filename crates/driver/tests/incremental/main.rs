@@ -1,0 +1,5 @@
+//! What runs again after an edit.
+
+mod back_ends;
+mod damaged_cache;
+mod walls;

@@ -1,0 +1,14 @@
+//! Programs whose loops are compiled while they run.
+
+#[path = "../support"]
+mod support {
+    pub(crate) mod jit;
+}
+
+mod bounds;
+mod calls;
+mod drivers;
+mod hooks;
+mod immutable;
+mod mistakes;
+mod quasi_immutable;

@@ -1,0 +1,26 @@
+//! What programs compute, on every engine, and what is said of them.
+//!
+//! Each binary of tests holds the whole compiler, so that there are few, with a module for each subject.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod c_types;
+mod constants;
+mod containers;
+mod dead_operations;
+mod finalizers;
+mod idioms;
+mod inlining;
+mod lowlevel;
+mod memo;
+mod mixins;
+mod narrowing;
+mod python;
+mod random_calls;
+mod rtyping;
+mod strictness;
+mod system;
+mod threads;
+mod typed_graphs;
+mod unreached;
