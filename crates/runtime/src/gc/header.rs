@@ -34,6 +34,12 @@ const POINTER: usize = 8;
 /// What the pointers in an array lead to is fetched so many items before it is looked at.
 const AHEAD: usize = 8;
 
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// Bytes that are fetched at once: 128 pointers.
+const FETCHED: usize = 1024;
+
 /// Larger objects do not fit the address space.
 const MOST: usize = if usize::BITS < 64 { 1 << 31 } else { 1 << 47 };
 
@@ -140,7 +146,7 @@ impl TypeInfo {
         unsafe {
             self.for_each_pointer_in_fixed_part(obj, &mut f);
             if self.item_pointers != 0 {
-                self.for_each_pointer_in_items(obj, 0, self.length(obj), f);
+                self.for_each_pointer_in_items::<true>(obj, 0, self.length(obj), f);
             }
         }
     }
@@ -164,12 +170,13 @@ impl TypeInfo {
         }
     }
 
-    /// The same for the items from number `from` to before number `to`.
+    /// The same for the items from number `from` to before number `to`. With `ARE_READ` objects that are only pointed
+    /// to are fetched ahead.
     ///
     /// # Safety
     /// As for [`TypeInfo::for_each_pointer`]; there are so many items.
     #[inline]
-    pub(crate) unsafe fn for_each_pointer_in_items(
+    pub(crate) unsafe fn for_each_pointer_in_items<const ARE_READ: bool>(
         &self,
         obj: usize,
         from: usize,
@@ -182,7 +189,7 @@ impl TypeInfo {
             let mut item = obj + self.items_offset as usize + from * self.item_size as usize;
             if self.item_size as usize == POINTER {
                 for left in (0..to.saturating_sub(from)).rev() {
-                    if left >= AHEAD {
+                    if ARE_READ && left >= AHEAD {
                         prefetch(*((item + AHEAD * POINTER) as *const usize));
                     }
                     f(item as *mut usize);
@@ -197,6 +204,15 @@ impl TypeInfo {
                 item += self.item_size as usize;
             }
         }
+    }
+
+    /// Fetches the items from number `from` to before number `to`, as far as they are small.
+    #[inline]
+    pub(crate) fn fetch_items(&self, obj: usize, from: usize, to: usize) {
+        let item_size = self.item_size as usize;
+        let start = obj + self.items_offset as usize + from * item_size;
+        let bytes = (to.saturating_sub(from) * item_size).min(FETCHED);
+        (start..start + bytes).step_by(LINE).for_each(prefetch);
     }
 
     /// The offsets behind the record: beyond what `self` may be used for, so by their address.

@@ -128,17 +128,43 @@ impl Gc {
             let info = TypeInfo::of(obj);
             let length = info.length(obj);
             let black = self.phase == Phase::Marking && is_marked(obj);
+            let mut fetched = None;
             take_cards(obj, length, |card| {
                 let from = card * CARD_ITEMS;
                 let to = (from + CARD_ITEMS).min(length);
-                info.for_each_pointer_in_items(obj, from, to, |slot| {
-                    self.visit_young(slot);
-                    if black {
-                        self.mark(*slot);
-                    }
-                });
+                // The memory of one card comes while the one before is looked at.
+                info.fetch_items(obj, from, to);
+                if let Some((from, to)) = fetched.replace((from, to)) {
+                    self.visit_young_items(obj, from, to, black);
+                }
+            });
+            if let Some((from, to)) = fetched {
+                self.visit_young_items(obj, from, to, black);
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn visit_young_items(&mut self, obj: Obj, from: usize, to: usize, black: bool) {
+        // SAFETY: the object has so many items.
+        unsafe {
+            // Of the items of a card few are young, and nothing is read of the others.
+            TypeInfo::of(obj).for_each_pointer_in_items::<false>(obj, from, to, |slot| {
+                let obj = *slot;
+                if self.is_in_nursery(obj) || self.large.is_young(obj) {
+                    self.visit_young_item(slot);
+                }
+                if black {
+                    self.mark(*slot);
+                }
             });
         }
+    }
+
+    #[inline(never)]
+    unsafe fn visit_young_item(&mut self, slot: *mut usize) {
+        // SAFETY: as for the callee.
+        unsafe { self.visit_young(slot) }
     }
 
     unsafe fn drain_young(&mut self) {
