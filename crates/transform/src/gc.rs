@@ -319,9 +319,11 @@ impl Roots {
                         if !at_entry[&l.header].contains(v) {
                             continue;
                         }
-                        if *slots.entry(self.slots.of(*v)).or_insert(*v) != *v && before.contains(v)
-                        {
-                            conflict = Some(*v);
+                        // A save on the way would take the place of another one that is there.
+                        let first = *slots.entry(self.slots.of(*v)).or_insert(*v);
+                        if first != *v {
+                            let saved = [*v, first].into_iter().find(|v| before.contains(v));
+                            conflict = saved.or(conflict);
                         }
                         if !self.holds(&exit, &g.link(*e).args[i], *v) {
                             saves.push((self.slots.of(*v), i));

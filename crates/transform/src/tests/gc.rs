@@ -469,3 +469,53 @@ fn a_slot_that_a_loop_does_not_use_is_cleared_before_it() {
         goto return(1)",
     ));
 }
+
+/// `node` and `tree` are the same where the inner loop goes on, but not where it is entered: a save of
+/// the one before the loop must not take the place of the other one.
+#[test]
+fn two_inputs_of_a_loop_do_not_share_a_slot_that_is_saved_before_it() {
+    let p = Pipeline::new(
+        "
+    struct leaf = GcStruct { n: Signed }
+    func make = synth 'make' (): func(Signed) -> *GcStruct leaf
+    graph make
+    block0(n: Signed):
+        p: *GcStruct leaf = malloc(<type GcStruct leaf>, <gc>)
+        u: Void = setfield(p, .n, n)
+        goto return(p)
+    return(q: *GcStruct leaf)
+    except(etype: *Struct object_vtable, evalue: *GcStruct object)
+    graph f
+    block0(i: Signed):
+        tree: *GcStruct leaf = direct_call(&make, 1)
+        items: *GcArray of *GcStruct leaf = malloc_varsize(<type GcArray of *GcStruct leaf>, <gc>, 1)
+        other: *GcStruct leaf = direct_call(&make, 100)
+        u: Void = setarrayitem(items, 0, other)
+        goto block1(tree, i, 0, tree, items)
+    block1(node1: *GcStruct leaf, i1: Signed, sum1: Signed, tree1: *GcStruct leaf, items1: *GcArray of *GcStruct leaf):
+        c1: Bool = int_gt(i1, 0)
+        switch c1
+            False: return(sum1)
+            True: block2(node1, i1, sum1, tree1, items1)
+    block2(node2: *GcStruct leaf, i2: Signed, sum2: Signed, tree2: *GcStruct leaf, items2: *GcArray of *GcStruct leaf):
+        n: Signed = getfield(node2, .n)
+        sum: Signed = int_add(sum2, n)
+        j: Signed = int_sub(i2, 1)
+        odd: Signed = int_and(i2, 1)
+        c2: Bool = int_is_true(odd)
+        switch c2
+            False: block3(j, sum, tree2, items2)
+            True: block4(j, sum, tree2, items2)
+    block3(i3: Signed, sum3: Signed, tree3: *GcStruct leaf, items3: *GcArray of *GcStruct leaf):
+        node3: *GcStruct leaf = getarrayitem(items3, 0)
+        goto block1(node3, i3, sum3, tree3, items3)
+    block4(i4: Signed, sum4: Signed, tree4: *GcStruct leaf, items4: *GcArray of *GcStruct leaf):
+        made: *GcStruct leaf = direct_call(&make, i4)
+        c4: Bool = int_gt(i4, 0)
+        switch c4
+            False: return(sum4)
+            True: block2(tree4, i4, sum4, tree4, items4)
+    END",
+    );
+    assert_eq!(p.run(&[6]), "303");
+}
