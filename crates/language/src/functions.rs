@@ -263,6 +263,7 @@ known_functions! {
     }
     "taipan_lowlevel" {
         HasField = "has_field",
+        EmptyArray = "empty_array",
         IsArray = "is_array",
         IsPointer = "is_pointer",
     }

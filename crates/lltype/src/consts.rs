@@ -303,7 +303,7 @@ pub enum StaticSym {
     /// of a dict): which part, and its container type.
     Part(ObjId, Arc<str>, LLType),
     /// A constant without identity in the low-level form of this container type (a
-    /// prebuilt tuple).
+    /// prebuilt tuple, the items of empty lists).
     Value(Const, LLType),
     /// Anything that a later stage adds (type information, tables), by name.
     Named(Arc<str>, LLType),

@@ -21,7 +21,8 @@
 //!   (`rpython.rtyper.lltypesystem.lloperation.llop`);
 //! - the builtin module `taipan_lowlevel`: the functions of the runtime (the table
 //!   `taipan_lltype::EXTERNALS`), the types `STR`, `UNICODE` and `INT` (a signed
-//!   32-bit integer), `has_field`, `is_array` and `is_pointer`;
+//!   32-bit integer), `has_field`, `empty_array(T)` (a prebuilt one without items), `is_array`
+//!   and `is_pointer`;
 //! - integers, floats, chars, bools with their ordinary operators, which wrap and
 //!   are unchecked; `//`, `%` and shifts of signed integers through `llop`;
 //! - `raise` of builtin exception classes, calls of other helpers, loops.

@@ -45,6 +45,19 @@ def test_fixed_list():
     assert l[3] == 5 and l[0] == 3 and len(l) == 4
     assert missing(l, number(4)) == -1
 
+def test_empty_lists_have_nothing_in_common():
+    lists = [[] for i in range(number(3))]
+    lists[0].append(1)
+    lists[1].insert(natural(0), 2)
+    lists[1].extend([3, 4])
+    assert lists == [[1], [2, 3, 4], []]
+    last = lists[2]
+    last += [number(5)]
+    del last[natural(0):]
+    assert lists == [[1], [2, 3, 4], []]
+    last.append(6)
+    assert lists == [[1], [2, 3, 4], [6]]
+
 def test_growth_and_shrinking():
     l = upto(0)
     for i in range(1000):

@@ -221,6 +221,10 @@ impl Cx<'_> {
                 None => Val::signed(),
             },
             HasField => Val::const_bool(has_field(&vals)),
+            EmptyArray => match ty(0) {
+                Some(t) => Atom::Ptr(t.ptr()).into(),
+                None => self.needs_type(f),
+            },
             IsArray => Val::const_bool(is_array(&first)),
             IsPointer => Val::const_bool(is_pointer(&first)),
 

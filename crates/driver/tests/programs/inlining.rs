@@ -84,6 +84,27 @@ def entry_point(argv):
     }
 }
 
+/// What grows a list takes its items, so that a list that is not given away is two variables. Before
+/// it grows, its items are an array that there is already.
+#[test]
+fn a_list_that_grows_is_kept_in_variables() {
+    let bench = Workbench::of(
+        "\
+def entry_point(argv):
+    squares = []
+    for i in range(len(argv)):
+        squares.append(i * i)
+    sum = 0
+    for square in squares:
+        sum += square
+    return sum
+",
+    );
+    let text = optimized(&bench);
+    assert!(text.contains("direct_call(&rlist.grow, "), "{text}");
+    assert!(!text.contains("malloc(<type GcStruct list"), "{text}");
+}
+
 /// A decorator concerns the functions that call the one it decorates, or have what calls it inlined,
 /// and no others. The function itself is only optimised where it is called at all.
 #[test]

@@ -8,7 +8,7 @@ from rpython.rtyper.lltypesystem.lltype import (
     Signed, Void, GcArray, Ptr, malloc, nullptr, typeOf)
 from rpython.rtyper.lltypesystem.lloperation import llop
 from rpython.rlib.rarithmetic import ovfcheck
-from taipan_lowlevel import STR, is_array, is_pointer, rpy_memory_room
+from taipan_lowlevel import STR, empty_array, is_array, is_pointer, rpy_memory_room
 
 TEXTS = GcArray(Ptr(STR))
 
@@ -65,7 +65,11 @@ def ll_newlist_hint(LIST, capacity):
     return l
 
 def ll_newemptylist(LIST):
-    return ll_newlist(LIST, 0)
+    """A list that is going to grow: until then its items are an array that all such lists share."""
+    l = malloc(LIST)
+    l.length = 0
+    l.items = empty_array(typeOf(l.items).TO)
+    return l
 
 def ll_alloc_and_set(LIST, count, item):
     if count < 0:
@@ -107,33 +111,31 @@ def resize_ge(l, size):
     """Makes room for more items: some more than asked for, so that appending costs
     constant time on average."""
     if len(l.items) < size:
-        grow(l, size)
+        l.items = grow(l.items, l.length, size)
     l.length = size
 
-def grow(l, size):
-    """Never inlined: it is seldom called, from each place that appends to a list."""
+def grow(items, count, size):
+    """Never inlined: it is seldom called, from each place that appends to a list. It does not
+    take the list itself, which callers may keep in variables then."""
     if size < 9:
-        reallocate(l, size + 3)
-    else:
-        reallocate(l, size + llop.int_rshift(Signed, size, 2) + 4)
+        return reallocate(items, count, size + 3)
+    return reallocate(items, count, size + llop.int_rshift(Signed, size, 2) + 4)
 
 def resize_le(l, size):
     """Gives memory back once more than half of it lies idle. Slots from size on must
     have been cleared."""
     if size < llop.int_rshift(Signed, len(l.items), 1) - 5:
-        reallocate(l, size)
+        l.items = reallocate(l.items, l.length, size)
     l.length = size
 
-def reallocate(l, capacity):
-    old = l.items
-    if capacity > len(old):
+def reallocate(items, count, capacity):
+    if capacity > len(items):
         ll_check_count(capacity)
-    new = malloc(typeOf(old).TO, capacity)
-    count = l.length
+    new = malloc(typeOf(items).TO, capacity)
     if count > capacity:
         count = capacity
-    llop.gc_copy_array(Void, old, new, 0, 0, count)
-    l.items = new
+    llop.gc_copy_array(Void, items, new, 0, 0, count)
+    return new
 
 def added_length(n1, n2):
     n = n1 + n2
@@ -144,7 +146,7 @@ def added_length(n1, n2):
 def ll_set_maxlength(l, n):
     """Hint: the list will have n items at the most."""
     if n > len(l.items):
-        reallocate(l, n)
+        l.items = reallocate(l.items, l.length, n)
 
 def ll_get_maxlength(l):
     return len(l.items)

@@ -189,11 +189,12 @@ impl ListRepr {
                 (v.clone(), v)
             }
             _ => {
+                if items.is_empty() {
+                    let args = [ctype(self.ty)];
+                    return llops.gendirectcall_to("rlist.ll_newemptylist", args, self.ty.ptr());
+                }
                 let args = [ctype(self.ty), n];
                 let v = llops.gendirectcall_to("rlist.ll_newlist", args, self.ty.ptr());
-                if items.is_empty() {
-                    return v;
-                }
                 let array = self.items(llops, v.clone());
                 (v, array)
             }

@@ -33,20 +33,23 @@ fn fields(ty: LLType) -> Option<&'static StructBody> {
     }
 }
 
-/// Contents of a prebuilt list, dict, bytearray or string builder, or of one of its parts, or of a
-/// prebuilt tuple.
+/// Contents of a prebuilt list, dict, bytearray or string builder, or of one of its parts, of a
+/// prebuilt tuple, or of the array of empty lists.
 pub fn static_data(
     rt: &RTyper<'_>,
     sym: &StaticSym,
     obj: Option<(ObjId, &ObjData)>,
 ) -> Option<Typed<StaticData>> {
     let (ty, readonly) = match sym {
-        StaticSym::Value(_, ty) => (*ty, true),
+        StaticSym::Value(_, ty) => (*ty, ty.as_array().is_none()),
         StaticSym::Object(_, ty) | StaticSym::Part(_, _, ty) => (*ty, false),
         _ => return None,
     };
     let value = match (sym, obj) {
-        (StaticSym::Value(Const::Tuple(items), _), _) => tuple(rt, items, ty),
+        (StaticSym::Value(Const::Tuple(items), _), _) => match ty.kind() {
+            TypeKind::Array(_) => array(rt, items, ty),
+            _ => tuple(rt, items, ty),
+        },
         (StaticSym::Part(_, part, _), Some((_, data))) => match &**part {
             "items" => list_items(data).map(|items| array(rt, items, ty))?,
             "entries" => dict_items(rt, data).and_then(|items| entries(rt, &items, ty)),

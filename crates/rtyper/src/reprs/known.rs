@@ -166,6 +166,7 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
         RawMemset => lowlevel::raw(hop, PlainOp::RawMemset),
         RawMemclear => lowlevel::raw(hop, PlainOp::RawMemclear),
         RawMallocUsage => lowlevel::cast_to_type(hop, 0),
+        EmptyArray => lowlevel::empty_array(hop),
         // The annotator knows.
         HasField | IsArray | IsPointer => rlib::returns(hop, cbool(false)),
         Getdefaultencoding => rlib::returns(hop, cvoid()),

@@ -5,7 +5,7 @@ use taipan_graph::{Const, Operand};
 use taipan_language::Exc;
 use taipan_lltype::{
     ADDRESS, LLConst, LLOp, LLOperand, LLType, NoProgram, NumFamily, NumOp, PlainOp, SIGNED,
-    StructType, TypeKind, View, VoidConst, check_operation, layout,
+    StaticSym, StructType, TypeKind, View, VoidConst, check_operation, layout,
 };
 
 use crate::hop::{cbool, csigned, cvoid};
@@ -221,6 +221,14 @@ pub(super) fn malloc(hop: &Hop<'_>, raw: bool) -> RType {
         },
     };
     Ok(Some(hop.genop(malloc, hop.r_result.lowleveltype())))
+}
+
+/// `empty_array(T)` of the prelude: prebuilt, one for each type.
+pub(super) fn empty_array(hop: &Hop<'_>) -> RType {
+    let ty = type_arg(hop, 0)?;
+    hop.exception_cannot_occur()?;
+    let sym = StaticSym::Value(Const::Tuple([].into()), ty);
+    Ok(Some(Operand::Const(LLConst::data(sym, ty.ptr()))))
 }
 
 pub(super) fn free(hop: &Hop<'_>) -> RType {

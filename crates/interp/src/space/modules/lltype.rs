@@ -331,7 +331,7 @@ pub(crate) fn init_lowlevel(it: &mut Interp, m: Ref) {
         it.heap.set_attr(m, name, t);
     }
     let externals = taipan_lltype::EXTERNALS.iter().map(|e| e.name);
-    for name in externals.chain(["has_field", "is_array", "is_pointer"]) {
+    for name in externals.chain(["has_field", "empty_array", "is_array", "is_pointer"]) {
         let f = it.opaque(format!("taipan_lowlevel.{name}"));
         it.heap.set_attr(m, name, f);
     }
