@@ -65,6 +65,8 @@ typedef double RPY_WORD HeapDouble;
 #define NULL ((void *)0)
 #define RPY_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RPY_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* Tells the compiler that a pointer is not NULL. */
+#define RPY_NOT_NULL(p) do { if ((p) == NULL) __builtin_unreachable(); } while (0)
 
 /* Of functions with a frame on the shadow stack: gcc collects what it stores there in vector
    registers, which takes longer than storing word by word, and keeps variables in them. */
@@ -142,13 +144,14 @@ extern void free(void *memory);
 #define calloc(count, size) calloc(count, RPY_SIZE(size))
 #endif
 
-/* Memory of the nursery, none of it filled. Roots are saved. */
+/* Memory of the nursery, none of it filled, or NULL if there is none. Roots are saved. */
 RPY_INLINE char *rpy_take(Unsigned size)
 {
     char *object = rpy_state.nursery_free;
     char *end = object + size;
     if (RPY_LIKELY(end <= rpy_state.nursery_top)) {
         rpy_state.nursery_free = end;
+        RPY_NOT_NULL(object);
         return object;
     }
     rpy_state.slow_arguments[0] = (Word)size;
@@ -164,13 +167,14 @@ RPY_INLINE void *rpy_fill(char *object, const void *info, Unsigned size)
     return object;
 }
 
-/* A new object of fixed size. */
+/* A new object of fixed size, or NULL if there is no memory. */
 RPY_INLINE void *rpy_malloc(const void *info, Unsigned size)
 {
-    return rpy_fill(rpy_take(size), info, size);
+    char *object = rpy_take(size);
+    return RPY_LIKELY(object != NULL) ? rpy_fill(object, info, size) : NULL;
 }
 
-/* A new object with items; in the nursery if it has less than `most` of them. */
+/* A new object with items, or NULL; in the nursery if it has less than `most` of them. */
 RPY_INLINE void *rpy_malloc_array(const void *info, Signed length, Unsigned most, Unsigned items,
                                   Unsigned item_size, Unsigned length_at, bool zero)
 {
@@ -180,6 +184,7 @@ RPY_INLINE void *rpy_malloc_array(const void *info, Signed length, Unsigned most
         char *end = object + size;
         if (RPY_LIKELY(end <= rpy_state.nursery_top)) {
             rpy_state.nursery_free = end;
+            RPY_NOT_NULL(object);
             ((RPyHeader *)object)->word = (char *)info;
             __builtin_memset(object + sizeof(RPyHeader), 0, items - sizeof(RPyHeader));
             *(RawSigned *)(object + length_at) = length;

@@ -343,12 +343,12 @@ fn allocation_takes_from_the_nursery() {
             entry:
               br label %b0
             b0:
-              %v1 = load ptr, ptr @rpy_state, align 8, !tbaa !2
+              %v1 = load ptr, ptr @rpy_state, align 8, !tbaa !2, !nonnull !3
               %v2 = getelementptr i8, ptr %v1, i64 24
               %v3 = load ptr, ptr getelementptr (i8, ptr @rpy_state, i64 8), align 8, !tbaa !2
               %v4 = icmp ule ptr %v2, %v3
-              br i1 %v4, label %fast3, label %slow1, !prof !3
-            fast3:
+              br i1 %v4, label %fast5, label %slow1, !prof !4
+            fast5:
               store ptr %v2, ptr @rpy_state, align 8, !tbaa !2
               br label %done2
             slow1:
@@ -357,19 +357,24 @@ fn allocation_takes_from_the_nursery() {
               %v5 = load ptr, ptr getelementptr (i8, ptr @rpy_state, i64 48), align 8, !tbaa !2
               br label %done2
             done2:
-              %v6 = phi ptr [ %v1, %fast3 ], [ %v5, %slow1 ]
-              store ptr @type.pair.47ab87d7ba723a19, ptr %v6, align 8, !tbaa !5
-              %v7 = getelementptr inbounds i8, ptr %v6, i64 8
-              store i64 0, ptr %v7, align 8, !tbaa !5
-              %v8 = getelementptr inbounds i8, ptr %v6, i64 16
-              store i64 0, ptr %v8, align 8, !tbaa !5
-              %v9 = getelementptr inbounds i8, ptr %v6, i64 8
-              store i64 %a0, ptr %v9, align 8, !tbaa !7
-              %v10 = getelementptr inbounds i8, ptr %v6, i64 16
-              %v11 = load i64, ptr %v10, align 8, !tbaa !9
+              %v6 = phi ptr [ %v1, %fast5 ], [ %v5, %slow1 ]
+              %v7 = icmp ne ptr %v6, null
+              br i1 %v7, label %made3, label %known4, !prof !4
+            made3:
+              store ptr @type.pair.47ab87d7ba723a19, ptr %v6, align 8, !tbaa !6
+              %v8 = getelementptr inbounds i8, ptr %v6, i64 8
+              store i64 0, ptr %v8, align 8, !tbaa !6
+              %v9 = getelementptr inbounds i8, ptr %v6, i64 16
+              store i64 0, ptr %v9, align 8, !tbaa !6
+              br label %known4
+            known4:
+              %v10 = getelementptr inbounds i8, ptr %v6, i64 8
+              store i64 %a0, ptr %v10, align 8, !tbaa !8
+              %v11 = getelementptr inbounds i8, ptr %v6, i64 16
+              %v12 = load i64, ptr %v11, align 8, !tbaa !10
               br label %b1
             b1:
-              ret i64 %v11
+              ret i64 %v12
             }
         "#]],
     );

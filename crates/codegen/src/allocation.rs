@@ -7,10 +7,10 @@
 //! Varsize   the runtime makes it, with items
 //! ```
 
-use taipan_graph::Operation;
+use taipan_graph::{Block, Operation};
 use taipan_lltype::{
-    LLConst, LLOperand, LLType, Layout, LowLevel, PlainOp, STR, UNICODE, VoidConst, has_destructor,
-    round_up,
+    LLConst, LLOperand, LLType, Layout, LowLevel, NamedOperands, PlainOp, STR, UNICODE, View,
+    VoidConst, has_destructor, round_up,
 };
 
 use crate::abi::LARGE_OBJECT;
@@ -106,6 +106,13 @@ pub fn allocation(
         },
         _ => Allocation::Varsize { zero },
     })
+}
+
+/// Whether the program tests whether an allocation in that block has failed. If not, it must not.
+pub fn is_tested(block: &Block<LowLevel>, op: &Operation<LowLevel>) -> bool {
+    (block.operations.iter()).any(
+        |test| matches!(test.view(), View::PtrIszero { value } if value.as_var() == Some(op.result)),
+    )
 }
 
 /// The size of an object that ends its block where the nursery is full (`gc_malloc_nursery`).

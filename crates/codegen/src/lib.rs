@@ -36,7 +36,7 @@ mod table;
 mod tests;
 mod typeinfo;
 
-pub use allocation::{Allocation, allocation, flavor, nursery_size};
+pub use allocation::{Allocation, allocation, flavor, is_tested, nursery_size};
 pub use artifact::*;
 pub use data::static_object;
 pub use debug::*;

@@ -86,6 +86,9 @@ functions! {
     SLOW_MALLOC = "rpy_slow_malloc", Slow, () -> Void;
     SLOW_MALLOC_FIXED = "rpy_slow_malloc_fixed", Slow, () -> Void;
     SLOW_MALLOC_VARSIZE = "rpy_slow_malloc_varsize", Slow, () -> Void;
+    SURE_MALLOC = "rpy_sure_malloc", Slow, () -> Void;
+    SURE_MALLOC_FIXED = "rpy_sure_malloc_fixed", Slow, () -> Void;
+    SURE_MALLOC_VARSIZE = "rpy_sure_malloc_varsize", Slow, () -> Void;
     SLOW_WRITEBARRIER = "rpy_slow_writebarrier", Slow, () -> Void;
     SLOW_WRITEBARRIER_ARRAY = "rpy_slow_writebarrier_array", Slow, () -> Void;
     SLOW_DECREF = "rpy_slow_decref", Slow, () -> Void;

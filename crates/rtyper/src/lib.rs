@@ -21,6 +21,7 @@ mod entries;
 mod equality;
 mod error;
 mod exceptions;
+mod guarded;
 mod helper_cache;
 mod hop;
 mod immutable;

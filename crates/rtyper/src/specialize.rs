@@ -31,6 +31,7 @@ use taipan_lltype::{
 };
 
 use crate::exceptions::exception_id;
+use crate::guarded::{GuardedAllocation, allocations, guard_allocation};
 use crate::hop::{ArgValue, InteriorValue, cvoid};
 use crate::llops::{Raising, Vars};
 use crate::reprs::InstanceRepr;
@@ -126,6 +127,7 @@ pub fn specialize(
         startblock,
         returnblock,
         exceptblock,
+        guarded,
     } = blocks;
     let mut graph = LLGraph {
         name: annotation.graph.name.clone(),
@@ -135,6 +137,9 @@ pub fn specialize(
         returnblock,
         exceptblock,
     };
+    for allocation in guarded.into_iter().rev() {
+        guard_allocation(&mut graph, allocation);
+    }
     graph.compact();
     Ok(graph)
 }
@@ -157,6 +162,8 @@ fn passed_to_itself(rt: &RTyper<'_>, annotation: &FunctionAnnotation) -> Option<
 }
 
 struct Built {
+    /// Allocations that get exception links of their own, in order.
+    guarded: Vec<GuardedAllocation>,
     blocks: Vec<Block<LowLevel>>,
     startblock: BlockId,
     returnblock: BlockId,
@@ -176,6 +183,7 @@ struct Specializer<'a> {
     blocks: Vec<Block<LowLevel>>,
     /// Low-level input arguments of every high-level block.
     inputs: Vec<Vec<VarId>>,
+    guarded: Vec<GuardedAllocation>,
 }
 
 /// `Ptr(OBJECT_VTABLE)`, the type of exception classes.
@@ -209,6 +217,7 @@ impl<'a> Specializer<'a> {
             r_result: rt.getrepr(&ann.signature.result)?,
             blocks: vec![Block::default(); graph.blocks.len()],
             inputs: Vec::with_capacity(graph.blocks.len()),
+            guarded: Vec::new(),
         };
         for i in 0..graph.blocks.len() {
             let b = BlockId(i as u32);
@@ -270,6 +279,7 @@ impl<'a> Specializer<'a> {
             startblock,
             returnblock: self.graph.returnblock,
             exceptblock: self.graph.exceptblock,
+            guarded: self.guarded,
         })
     }
 
@@ -355,6 +365,8 @@ impl<'a> Specializer<'a> {
             Vec::new()
         };
         let mut dead = followed.is_empty();
+        // Where the low-level operations of what may raise start.
+        let mut first_of_last = 0;
         let failure = self
             .rt
             .in_test
@@ -373,6 +385,9 @@ impl<'a> Specializer<'a> {
                 break;
             }
             let last = i + 1 == hl.operations.len();
+            if last {
+                first_of_last = llops.len();
+            }
             let links: &[ObjId] = if last { &caught } else { &[] };
             let v = self.operation(&llops, &env, b, i, links)?;
             if let Some(i) = llops.interior().take() {
@@ -389,7 +404,19 @@ impl<'a> Specializer<'a> {
         if llops.raising() == Raising::Unknown && !caught.is_empty() {
             llops.set_raising(llops.last_raising());
         }
-        let (mut operations, raising) = llops.finish();
+        let (mut operations, mut raising) = llops.finish();
+        let mut guarded = Vec::new();
+        if caught
+            .iter()
+            .any(|c| self.rt.is_subclass(exception_id(Exc::MemoryError), *c))
+        {
+            guarded = allocations(&operations, first_of_last, raising);
+            if raising == Raising::Removed
+                && let Some(i) = guarded.pop()
+            {
+                raising = Raising::At(i);
+            }
+        }
 
         let normal = followed
             .iter()
@@ -438,6 +465,7 @@ impl<'a> Specializer<'a> {
         block.operations = operations;
         block.exitswitch = ExitSwitch::LastException;
         block.exits = exits;
+        self.guarded.extend(guarded.into_iter().map(|i| (b, i)));
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::state::{CAUGHT, Location, RAISED, RERAISED, TRACEBACK_DEPTH, state};
+use crate::state::{CAUGHT, Location, RAISED, RERAISED, TRACEBACK_DEPTH, TracebackEntry, state};
 use crate::string::RpyString;
 use crate::{os, sys};
 
@@ -213,6 +213,26 @@ pub(crate) fn print_location(at: &Location) {
         os::write_all(2, b", in ");
         os::write_all(2, os::c_bytes(at.function.cast()));
         os::write_all(2, b"\n");
+    }
+}
+
+/// Raises MemoryError, whose class and instance the program has. A traceback starts.
+///
+/// # Safety
+/// There is no current exception.
+#[unsafe(no_mangle)]
+#[cold]
+pub unsafe extern "C" fn rpy_raise_memory_error(class: *mut c_void, value: *mut c_void) {
+    // SAFETY: plain stores of the mutator's own words.
+    unsafe {
+        let s = state();
+        ((*s).exc_type, (*s).exc_value) = (class, value);
+        let count = (*s).traceback_count;
+        (*s).traceback_count = count.wrapping_add(1);
+        (*s).traceback[count % TRACEBACK_DEPTH] = TracebackEntry {
+            location: RAISED,
+            exc_type: class as usize,
+        };
     }
 }
 

@@ -181,7 +181,7 @@ unsafe fn make_argv<'a>(
     // SAFETY: the table describes the types; the array is rooted while the rest is
     // allocated.
     unsafe {
-        let array = api::rpy_gc_malloc_varsize(&*table.string_array.0, argc, false);
+        let array = api::malloc_varsize_surely(&*table.string_array.0, argc, false);
         let s = state();
         let root = (*s).root_stack_top;
         *root = array;
@@ -194,7 +194,7 @@ unsafe fn make_argv<'a>(
         }
         let mut list = *root;
         if table.argv == LIST_ARGV {
-            list = api::rpy_gc_malloc_fixed(&*table.string_list.0);
+            list = api::malloc_fixed_surely(&*table.string_list.0);
             *((list + table.list_length as usize) as *mut usize) = argc;
             *((list + table.list_items as usize) as *mut usize) = *root;
         }
@@ -210,7 +210,7 @@ unsafe fn make_argv<'a>(
 pub unsafe fn make_string(table: &ProgramTable, bytes: &[u8]) -> *mut RpyString {
     // SAFETY: by contract.
     unsafe {
-        let s = api::rpy_gc_malloc_varsize(&*table.string.0, bytes.len(), false) as *mut RpyString;
+        let s = api::malloc_varsize_surely(&*table.string.0, bytes.len(), false) as *mut RpyString;
         RpyString::bytes(s).copy_from_slice(bytes);
         s
     }
@@ -222,6 +222,10 @@ pub unsafe fn make_string(table: &ProgramTable, bytes: &[u8]) -> *mut RpyString 
 pub fn symbols(mut out: impl FnMut(&'static str, *const u8)) {
     out("rpy_state", state() as *const u8);
     out("rpy_main", rpy_main as *const u8);
+    out(
+        "rpy_raise_memory_error",
+        exc::rpy_raise_memory_error as *const u8,
+    );
     out(
         "rpy_debug_fatalerror",
         exc::rpy_debug_fatalerror as *const u8,

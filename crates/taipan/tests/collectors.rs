@@ -202,6 +202,82 @@ fn called_by_c(collector: Collector) -> Result<(), Failed> {
     Ok(())
 }
 
+const LIMIT: (&str, &str) = ("PYPY_GC_MAX", "30MB");
+const CAUGHT: &str = "MemoryError 0\n99999\n";
+
+/// Ways to need more memory than the limit allows, and what the program prints. The first ones make
+/// small objects.
+const TOO_MUCH: [(&str, &str); 8] = [
+    ("chain", CAUGHT),
+    ("plain", CAUGHT),
+    ("finally", "MemoryError 1\n99999\n"),
+    ("guarded", "1\n99999\n"),
+    ("guarded_plain", "1\n99999\n"),
+    ("strings", CAUGHT),
+    ("many", CAUGHT),
+    ("large", CAUGHT),
+];
+
+/// Where the heap would become too large MemoryError is raised, whatever is allocated, and a program that
+/// lets go of enough goes on.
+fn limited(backend: &str, collector: Collector) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("program");
+    let args = [
+        "build",
+        "--no-cache",
+        "--backend",
+        backend,
+        "--gc",
+        collector.name(),
+    ];
+    let mut build = taipan(Path::new("."), &args);
+    let built = run(build.arg(own("limited")).arg("-o").arg(&out));
+    if !built.status.success() {
+        return Err(format!("{built:?}").into());
+    }
+    let executed = |how| run(Command::new(&out).arg(how).envs([LIMIT]));
+    // What is let go of is not free at once with libgc, and never without a collector.
+    let told = match collector {
+        Collector::Generational | Collector::Ref => &TOO_MUCH[..],
+        Collector::Boehm | Collector::None => &TOO_MUCH[7..],
+    };
+    for (how, expected) in told {
+        let found = executed(*how);
+        if String::from_utf8_lossy(&found.stdout) != *expected || !found.status.success() {
+            return Err(format!("{how}: {found:?}, not {expected:?}").into());
+        }
+    }
+    let found = executed("uncaught");
+    let stderr = String::from_utf8_lossy(&found.stderr);
+    let expected = "in limited.chain\nFatal RPython error: MemoryError\n";
+    if !stderr.starts_with("RPython traceback:\n") || !stderr.ends_with(expected) {
+        return Err(format!("uncaught: {found:?}").into());
+    }
+    let found = executed("twice");
+    let stderr = String::from_utf8_lossy(&found.stderr);
+    let expected = match collector {
+        Collector::Generational => "Fatal RPython error: using too much memory, aborting\n",
+        _ => "Fatal RPython error: MemoryError\n",
+    };
+    match stderr.ends_with(expected) {
+        true => Ok(()),
+        false => Err(format!("twice: {found:?}").into()),
+    }
+}
+
+fn limited_by_cranelift(collector: Collector) -> Result<(), Failed> {
+    limited("cranelift", collector)
+}
+
+fn limited_by_c(collector: Collector) -> Result<(), Failed> {
+    limited("c", collector)
+}
+
+fn limited_by_llvm(collector: Collector) -> Result<(), Failed> {
+    limited("llvm", collector)
+}
+
 /// Nothing is left of what has no cycles.
 fn nothing_is_left() -> Result<(), Failed> {
     for stress in ["0", "1"] {
@@ -252,7 +328,7 @@ type Test = fn(Collector) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let llvm = Llvm::find().err().map(|e| e.to_string());
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 11] = [
         ("fixtures", fixtures),
         ("random_programs", random_programs),
         ("prelude_tests", prelude_tests),
@@ -261,6 +337,9 @@ fn main() -> ExitCode {
         ("by_c", by_c),
         ("by_llvm", by_llvm),
         ("called_by_c", called_by_c),
+        ("limited_by_cranelift", limited_by_cranelift),
+        ("limited_by_c", limited_by_c),
+        ("limited_by_llvm", limited_by_llvm),
     ];
     let mut trials = vec![
         Trial::test("nothing_is_left", nothing_is_left),
@@ -275,7 +354,7 @@ fn main() -> ExitCode {
                 continue;
             }
             let missing = match name {
-                "by_llvm" => llvm.clone(),
+                "by_llvm" | "limited_by_llvm" => llvm.clone(),
                 _ => None,
             };
             let missing =

@@ -124,6 +124,12 @@ pub(crate) fn is_raw_malloc(op: &Operation<LowLevel>) -> bool {
             .is_some_and(|t| !t.is_gc_container())
 }
 
+/// Whether it allocates a GC object.
+pub(crate) fn allocates(op: &Operation<LowLevel>) -> bool {
+    use PlainOp::*;
+    matches!(op.op, LLOp::Plain(Malloc | MallocVarsize | GcMallocFilled)) && !is_raw_malloc(op)
+}
+
 /// Whether it is arithmetic with an overflow check.
 pub(crate) fn is_ovf(op: &Operation<LowLevel>) -> bool {
     use PlainOp::*;

@@ -21,20 +21,23 @@
 //! caught `debug_reraise_traceback` before that. Overflow
 //! checks need no flag: a block that ends in an `int_*_ovf` operation keeps its
 //! `canraise` switch, with two exits, the second for the overflow; its link has no
-//! exception variables. Functions that break cycles of calls get a `stack_check` before
+//! exception variables. An allocation that ends a block with handlers is followed by a test of its result
+//! ([`crate::memory_errors`] makes those of the others). Functions that break cycles of calls get a `stack_check` before
 //! their calls, whose Bool result says that the stack is used up.
 
 use taipan_graph::{
-    BlockId, Dominators, ExitCase, ExitSwitch, Link, eliminate_empty_blocks, find_loops, ssa_to_ssi,
+    BlockId, Dominators, ExitCase, ExitSwitch, Link, Operation, eliminate_empty_blocks, find_loops,
+    ssa_to_ssi,
 };
 use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, LLConst, LLGraph, LLOperand, LowLevel, OBJECT, OBJECT_VTABLE, StaticSym, VOID, View,
 };
 
-use crate::calls::{calls_a_graph, can_raise, catches_all, is_ovf, is_subclass, vtable};
+use crate::calls::{allocates, calls_a_graph, can_raise, catches_all, is_ovf, is_subclass, vtable};
 use crate::check::check;
 use crate::inline::{class_number, class_test};
+use crate::memory_errors::{memory_error, test};
 use crate::reraised::Reraised;
 use crate::ssa::{branch, constant, goto, handler_args, push, split_ssa, zero};
 use crate::{Effects, Summaries};
@@ -68,6 +71,27 @@ pub fn exception_transform(graph: &LLGraph, own: Effects, s: &dyn Summaries) -> 
     t.g
 }
 
+/// What raises.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A call, or something else that sets the flag.
+    Call,
+    /// Arithmetic.
+    Overflow,
+    /// An allocation.
+    Allocation,
+}
+
+impl Kind {
+    fn of(op: &Operation<LowLevel>) -> Kind {
+        match op {
+            op if is_ovf(op) => Kind::Overflow,
+            op if allocates(op) => Kind::Allocation,
+            _ => Kind::Call,
+        }
+    }
+}
+
 struct Transformer<'a> {
     g: LLGraph,
     s: &'a dyn Summaries,
@@ -80,11 +104,14 @@ impl Transformer<'_> {
         let mut start = 0;
         loop {
             let block = self.g.block(b);
-            let found = (block.operations.iter().enumerate().skip(start))
-                .find(|(_, op)| can_raise(op, self.s))
-                .map(|(i, op)| (i, op.at, is_ovf(op)));
             let canraise = block.canraise();
-            let Some((i, at, ovf)) = found else {
+            let count = block.operations.len();
+            let found = (block.operations.iter().enumerate().skip(start))
+                .find(|(i, op)| {
+                    can_raise(op, self.s) || canraise && i + 1 == count && allocates(op)
+                })
+                .map(|(i, op)| (i, op.at, Kind::of(op)));
+            let Some((i, at, kind)) = found else {
                 if canraise {
                     // The operation at the end cannot raise after all.
                     let link = self.g.block(b).exits[0].clone();
@@ -92,8 +119,8 @@ impl Transformer<'_> {
                 }
                 return;
             };
-            let last = i + 1 == block.operations.len();
-            if !ovf && last && !canraise && self.returns_result(b) {
+            let last = i + 1 == count;
+            if kind == Kind::Call && last && !canraise && self.returns_result(b) {
                 // Whether the result or the dummy: it is returned as it is.
                 return;
             }
@@ -109,10 +136,10 @@ impl Transformer<'_> {
             } else {
                 Link::new(split_ssa(&mut self.g, b, i + 1), Vec::new())
             };
-            if ovf {
-                self.overflow(b, rest.clone(), &handlers, at);
-            } else {
-                self.check(b, rest.clone(), &handlers, at);
+            match kind {
+                Kind::Overflow => self.overflow(b, rest.clone(), &handlers, at),
+                Kind::Allocation => self.no_memory(b, rest.clone(), &handlers, at),
+                Kind::Call => self.check(b, rest.clone(), &handlers, at),
             }
             if last && canraise {
                 return;
@@ -236,17 +263,50 @@ impl Transformer<'_> {
         let program = self.s.program();
         let class = program.exception_vtable(Exc::OverflowError);
         let instance = program.exception_instance(Exc::OverflowError);
+        let etype = LLConst::data(class, OBJECT_VTABLE.ptr());
+        let case = ExitCase::Exception(etype.clone());
+        let evalue = LLConst::data(instance, OBJECT.ptr());
+        let link = self.raised_here(constant(etype), constant(evalue), handlers, at);
+        let block = self.g.block_mut(b);
+        block.exitswitch = ExitSwitch::LastException;
+        block.exits = vec![rest, Link { case, ..link }];
+    }
+
+    /// The two exits of a block that ends in an allocation.
+    fn no_memory(
+        &mut self,
+        b: BlockId,
+        rest: Link<LowLevel>,
+        handlers: &[Link<LowLevel>],
+        at: u32,
+    ) {
+        let Some(object) = self.g.block(b).operations.last().map(|op| op.result) else {
+            return;
+        };
+        let [etype, evalue] = memory_error(self.s.program());
+        let failed = self.raised_here(etype, evalue, handlers, at);
+        test(&mut self.g, b, object.into(), rest, failed, at);
+    }
+
+    /// Where an exception of a known class goes that an operation raises by itself.
+    fn raised_here(
+        &mut self,
+        etype: LLOperand,
+        evalue: LLOperand,
+        handlers: &[Link<LowLevel>],
+        at: u32,
+    ) -> Link<LowLevel> {
+        let program = self.s.program();
+        let class = etype.as_const().and_then(vtable);
         let caught = handlers.iter().find(|h| match &h.case {
-            ExitCase::Exception(c) => vtable(c).is_some_and(|v| is_subclass(&class, v, program)),
+            ExitCase::Exception(c) => {
+                (class.zip(vtable(c))).is_some_and(|(class, of)| is_subclass(class, of, program))
+            }
             _ => false,
         });
-        let etype = LLConst::data(class, OBJECT_VTABLE.ptr());
-        let evalue = LLConst::data(instance, OBJECT.ptr());
-        let case = ExitCase::Exception(etype.clone());
-        let (etype, evalue) = (constant(etype), constant(evalue));
-        let link = match caught {
+        match caught {
             Some(h) if h.target != self.g.exceptblock => {
-                Link::with_case(h.target, handler_args(h, etype, evalue), case)
+                Link::new(h.target, handler_args(h, etype, evalue))
             }
             _ => {
                 // Who catches it may raise something else at once.
@@ -255,12 +315,9 @@ impl Transformer<'_> {
                     Some([etype, evalue]) => self.raise(etype.clone(), evalue.clone(), at),
                     _ => self.raise(etype, evalue, at),
                 };
-                Link::with_case(out, Vec::new(), case)
+                Link::new(out, Vec::new())
             }
-        };
-        let block = self.g.block_mut(b);
-        block.exitswitch = ExitSwitch::LastException;
-        block.exits = vec![rest, link];
+        }
     }
 
     /// A block that raises.

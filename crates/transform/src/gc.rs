@@ -40,6 +40,7 @@ use crate::barriers::{insert_all_barriers, insert_barriers};
 use crate::calls::{calls_a_graph, can_collect};
 use crate::check::check;
 use crate::frame::insert_frame;
+use crate::memory_errors::test_allocations;
 use crate::nursery::split_mallocs;
 use crate::passes::Passes;
 use crate::refcount::count_references;
@@ -54,23 +55,53 @@ const LARGE: usize = 100;
 pub fn gc_transform(graph: &LLGraph, s: &dyn Summaries, passes: &mut Passes<'_>) -> LLGraph {
     let mut g = graph.clone();
     match s.program().collector() {
-        Collector::Generational => moving(&mut g, s, passes),
+        Collector::Generational => moving(&mut g, s, passes, Allocations::MayFail),
         // Reachable objects are found without the program's help, or never looked for.
-        Collector::Boehm | Collector::None => transform_dead_op_vars(&mut g),
-        Collector::Ref => count_references(&mut g, s),
+        Collector::Boehm | Collector::None => {
+            test_allocations(&mut g, s.program());
+            transform_dead_op_vars(&mut g);
+        }
+        Collector::Ref => {
+            test_allocations(&mut g, s.program());
+            count_references(&mut g, s);
+        }
     }
     g.compact();
     check("the GC transform", &g);
     g
 }
 
+/// Inserts what the collector needs into code that is made while a program runs. It cannot raise MemoryError:
+/// its allocations do not fail.
+pub fn gc_transform_residual(
+    graph: &LLGraph,
+    s: &dyn Summaries,
+    passes: &mut Passes<'_>,
+) -> LLGraph {
+    let mut g = graph.clone();
+    moving(&mut g, s, passes, Allocations::NeverFail);
+    g.compact();
+    check("the GC transform of residual code", &g);
+    g
+}
+
+/// Whether allocations raise MemoryError.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Allocations {
+    MayFail,
+    NeverFail,
+}
+
 /// Inserts what a collector needs that moves objects.
-fn moving(g: &mut LLGraph, s: &dyn Summaries, passes: &mut Passes<'_>) {
+fn moving(g: &mut LLGraph, s: &dyn Summaries, passes: &mut Passes<'_>, allocations: Allocations) {
     passes.run(Pass::Rematerialisation, g, |g| repeat_casts(g, s));
     passes.run(Pass::Zeroing, g, |g| mark_filled(g, s));
     match passes.contains(Pass::Barriers) {
         true => passes.run(Pass::Barriers, g, |g| insert_barriers(g, s)),
         false => insert_all_barriers(g, s),
+    }
+    if allocations == Allocations::MayFail {
+        test_allocations(g, s.program());
     }
     passes.run(Pass::Nursery, g, |g| split_mallocs(g, s.program()));
     transform_dead_op_vars(g);

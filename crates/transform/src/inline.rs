@@ -25,12 +25,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, cleanup, ssa_to_ssi};
+use taipan_language::Exc;
 use taipan_lltype::{
     BOOL, FuncSym, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, OBJECT_VTABLE, PlainOp,
     SIGNED, View,
 };
 
-use crate::calls::{Callees, callees, catches_all, external_effects, is_subclass, vtable};
+use crate::calls::{
+    Callees, allocates, callees, catches_all, external_effects, is_subclass, vtable,
+};
 use crate::devirtualize::{expand_call, tested_targets};
 use crate::ssa::{
     CutCall, branch, constant, copy_handler, cut_out_call, goto, handler_args, push, split_ssa,
@@ -444,7 +447,8 @@ impl Catcher {
         loop {
             let b = g.block(block);
             let raising = b.operations.iter().position(|op| {
-                op.op.can_raise()
+                allocates(op) && self.catches_memory_error(s)
+                    || op.op.can_raise()
                     && !matches!(callees(op), Callees::Known([f]) if external_effects(f).is_some_and(|e| !e.can_raise))
             });
             let Some(i) = raising else {
@@ -461,6 +465,17 @@ impl Catcher {
             self.add_handlers(g, block, s);
             return;
         }
+    }
+
+    /// Whether the handlers get to see it when an allocation fails.
+    fn catches_memory_error(&self, s: &dyn Summaries) -> bool {
+        let class = s.program().exception_vtable(Exc::MemoryError);
+        self.handlers.iter().any(|h| match &h.case {
+            ExitCase::Exception(case) => {
+                vtable(case).is_some_and(|of| is_subclass(&class, of, s.program()))
+            }
+            _ => false,
+        })
     }
 
     fn add_handlers(&self, g: &mut LLGraph, block: BlockId, s: &dyn Summaries) {

@@ -23,7 +23,7 @@ use taipan_lltype::{
     PlainOp, TypeKind, View, has_destructor,
 };
 
-use crate::ssa::{constant, type_of, zero};
+use crate::ssa::{constant, goto, type_of, zero};
 
 /// Length up to which arrays become variables.
 const MAX_ITEMS: i128 = 16;
@@ -239,6 +239,11 @@ fn rewrite(
         o.as_var().and_then(|v| map.get(&v)).unwrap_or(o).clone()
     };
     let mut operations = std::mem::take(&mut g.block_mut(b).operations);
+    if g.block(b).canraise() && operations.last().is_some_and(|op| op.result == v) {
+        // What is not made cannot fail.
+        let link = g.block(b).exits[0].clone();
+        goto(g, b, link);
+    }
     operations.retain(|op| {
         if op.result == v || r.aliases.contains(&op.result) {
             return false;

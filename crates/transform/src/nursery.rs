@@ -11,6 +11,8 @@
 //!                                     goto block1(v5, v4)
 //! ```
 //!
+//! Where the new object is tested for null (see [`crate::memory_errors`]), that is done in `block2` alone.
+//!
 //! Done where roots are live, which are then saved and read back only in `block2`.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation};
@@ -18,6 +20,8 @@ use taipan_lltype::{
     ConstantOperand, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, OBJECT_VTABLE, PlainOp,
     Program, View, has_destructor, layout,
 };
+
+use crate::ssa::substituted;
 
 /// Size up to which objects are allocated in this way; code generators support it.
 const MAX_SIZE: u64 = 128;
@@ -88,13 +92,31 @@ fn split(g: &mut LLGraph, b: BlockId, index: usize) -> bool {
             },
             None => a.clone(),
         })
-        .collect();
+        .collect::<Vec<_>>();
     let View::Malloc { ty, flavor, .. } = malloc.view() else {
         return false;
     };
     let again = malloc.view().operation(object, malloc.at);
     g.block_mut(slow).operations.push(again);
-    g.block_mut(slow).exits = vec![Link::new(rest, args)];
+    match after_test(g, rest) {
+        // What is in the nursery is there: only the slow way needs the test.
+        Some(ok) => {
+            let inputs = g.block(rest).inputargs.clone();
+            let map = inputs.iter().copied().zip(passed).collect();
+            let passed_on = substituted(&ok.args, &map);
+            let mut test = g.block(rest).clone();
+            let map = inputs.into_iter().zip(args).collect();
+            test.substitute(&map);
+            let result = g.copy_var(test.operations[0].result);
+            test.operations[0].result = result;
+            let block = g.block_mut(slow);
+            block.operations.append(&mut test.operations);
+            block.exitswitch = ExitSwitch::Value(result.into());
+            block.exits = test.exits;
+            g.block_mut(b).exits = vec![Link::new(ok.target, passed_on)];
+        }
+        None => g.block_mut(slow).exits = vec![Link::new(rest, args)],
+    }
     let fast = View::GcMallocNursery { ty, flavor }.operation(result, malloc.at);
     let block = g.block_mut(b);
     block.operations.push(fast);
@@ -103,4 +125,17 @@ fn split(g: &mut LLGraph, b: BlockId, index: usize) -> bool {
     let others = others.into_iter().map(LLOperand::Var).collect();
     block.exits.push(Link::with_case(slow, others, full));
     true
+}
+
+/// Where a block goes on with a new object, if all that it does is to test whether there is one.
+fn after_test(g: &LLGraph, b: BlockId) -> Option<Link<LowLevel>> {
+    let block = g.block(b);
+    let [test] = &block.operations[..] else {
+        return None;
+    };
+    let is_test = matches!(test.view(), View::PtrIszero { .. })
+        && matches!(&block.exitswitch, ExitSwitch::Value(LLOperand::Var(v)) if *v == test.result);
+    let ok = (block.exits.iter()).find(|l| l.case == ExitCase::Bool(false))?;
+    let passes_test = |l: &Link<LowLevel>| l.args.iter().any(|a| a.as_var() == Some(test.result));
+    (is_test && !block.exits.iter().any(passes_test)).then(|| ok.clone())
 }

@@ -33,6 +33,7 @@ use taipan_lltype::{
 };
 
 use self::facts::{Facts, holds};
+use crate::calls::allocates;
 use crate::interval::Range;
 use crate::loops::dereferenced;
 use crate::ssa::{constant, type_of};
@@ -417,7 +418,7 @@ impl Ranges {
     fn exits(&mut self, g: &LLGraph, b: BlockId) {
         let block = g.block(b);
         let raises = (block.operations.last())
-            .is_some_and(|op| op.op.can_raise() && !self.cannot_overflow(g, op));
+            .is_some_and(|op| allocates(op) || op.op.can_raise() && !self.cannot_overflow(g, op));
         for (exit, link) in block.exits.iter().enumerate() {
             let l = LinkId { source: b, exit };
             let may_be = |c: &LLOperand| match (&block.exitswitch, self.range(c)) {

@@ -41,6 +41,7 @@ use taipan_lltype::{
 
 use crate::Summaries;
 use crate::calls::is_raw_malloc;
+use crate::memory_errors::tested_allocation;
 use crate::ssa::{constant, type_of};
 
 /// Makes a graph count references.
@@ -50,13 +51,31 @@ pub(crate) fn count_references(g: &mut LLGraph, s: &dyn Summaries) {
     if !entries[g.startblock.index()].is_empty() {
         separate_start(g);
     }
+    let new = new_inputs(g);
     keep_bases(g);
     let borrowed = borrowed(g);
     for b in g.reachable() {
         if b != g.returnblock && b != g.exceptblock {
-            Block::new(g, b, &borrowed).rewrite(g, s);
+            Block::new(g, b, &borrowed, &new).rewrite(g, s);
         }
     }
+}
+
+/// The input arguments that are objects which the block before has just allocated.
+fn new_inputs(g: &LLGraph) -> FxHashSet<VarId> {
+    let entries = entry_map(g);
+    let mut new = FxHashSet::default();
+    for b in g.reachable() {
+        let [link] = entries[b.index()][..] else {
+            continue;
+        };
+        let Some(object) = tested_allocation(g, link.source) else {
+            continue;
+        };
+        let passed = g.link(link).args.iter().zip(&g.block(b).inputargs);
+        new.extend((passed.filter(|(a, _)| a.as_var() == Some(object))).map(|(_, v)| *v));
+    }
+    new
 }
 
 /// Gives a graph whose first block is in a loop another first block: arguments are borrowed there
@@ -328,7 +347,12 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn new<'a>(g: &LLGraph, b: BlockId, borrowed: &'a FxHashSet<VarId>) -> Block<'a> {
+    fn new<'a>(
+        g: &LLGraph,
+        b: BlockId,
+        borrowed: &'a FxHashSet<VarId>,
+        new: &FxHashSet<VarId>,
+    ) -> Block<'a> {
         let objects = objects_of(g, b);
         let block = g.block(b);
         let object = |o: &LLOperand| objects.get(&o.as_var()?).copied();
@@ -354,7 +378,10 @@ impl Block<'_> {
             owned,
             last_use,
             passed_on,
-            fresh: FxHashMap::default(),
+            fresh: (block.inputargs.iter())
+                .filter(|v| new.contains(v))
+                .map(|v| (*v, Vec::new()))
+                .collect(),
             exception: None,
             steps: Vec::new(),
         }

@@ -104,7 +104,7 @@ pub fn summary(g: &LLGraph) -> Summary {
                 }
                 Callees::Unknown => s.calls_unknown = true,
                 Callees::None => {
-                    s.raises |= op.op.can_raise() && !caught;
+                    s.raises |= (op.op.can_raise() || calls::allocates(op)) && !caught;
                     s.collects |= op.op.flags() & GC != 0 && !calls::is_raw_malloc(op);
                 }
             }
@@ -126,7 +126,9 @@ pub fn summary(g: &LLGraph) -> Summary {
 
 fn block_raises_itself(g: &LLGraph, b: BlockId) -> bool {
     let last = g.block(b).operations.last();
-    last.is_some_and(|op| op.op.can_raise() && matches!(callees(op), Callees::None))
+    last.is_some_and(|op| {
+        (op.op.can_raise() || calls::allocates(op)) && matches!(callees(op), Callees::None)
+    })
 }
 
 /// Weight of an operation, in tenths.

@@ -1,4 +1,4 @@
-//! Allocation, of GC objects and raw memory. What is stored right behind it clears nothing: the C compiler
+//! Allocation, of GC objects, which are null where there is no memory, and of raw memory. What is stored right behind it clears nothing: the C compiler
 //! drops stores that nobody sees.
 
 use taipan_codegen::{Allocation, allocation, nursery_size};
@@ -67,7 +67,9 @@ impl Emitter<'_> {
                 let name = self.declare(op.result)?;
                 self.statement(format!("{name} = rpy_malloc({info}, {size});"));
                 if let Some(at) = length_at {
-                    self.statement(format!("*(RawSigned *)((Address){name} + {at}) = {n};"));
+                    self.statement(format!(
+                        "if (RPY_LIKELY({name} != NULL)) *(RawSigned *)((Address){name} + {at}) = {n};"
+                    ));
                 }
                 return Ok(Value::Declared);
             }

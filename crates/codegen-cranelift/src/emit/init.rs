@@ -6,7 +6,7 @@
 //! setfield(o, .y, b)
 //! ```
 
-use taipan_graph::{BlockId, ExitSwitch, VarId};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, VarId};
 use taipan_lltype::{
     LLConst, LLOp, LLOperand, LLType, NamedOperands, PlainOp, View, VoidConst, field_of,
     is_conversion,
@@ -36,6 +36,13 @@ impl Emitter<'_, '_> {
             let link = match (&graph.block(block).exitswitch, &exits[..]) {
                 (ExitSwitch::None, [link]) => link,
                 (ExitSwitch::LastException, [link, _]) if block == self.place.0 => link,
+                (ExitSwitch::Value(LLOperand::Var(v)), [link, _])
+                    if block == self.place.0
+                        && link.case == ExitCase::Bool(false)
+                        && self.is_test(*v, object) =>
+                {
+                    link
+                }
                 _ => break,
             };
             let inputs = &graph.block(link.target).inputargs;
@@ -46,6 +53,15 @@ impl Emitter<'_, '_> {
             (block, from) = (link.target, 0);
         }
         words
+    }
+
+    /// Whether a value says that an object of the block at hand is null.
+    fn is_test(&self, value: VarId, object: VarId) -> bool {
+        let operations = &self.graph.block(self.place.0).operations;
+        operations.iter().any(|op| {
+            op.result == value
+                && matches!(op.view(), View::PtrIszero { value } if value.as_var() == Some(object))
+        })
     }
 
     /// Collects stores into an object known by these names; whether the whole rest of
@@ -92,6 +108,7 @@ impl Emitter<'_, '_> {
                 View::GcWritebarrier { object, .. }
                 | View::JitForceQuasiImmutable { object, .. }
                     if mentions(object) => {}
+                View::PtrIszero { .. } => {}
                 _ if op.args.iter().any(mentions) => return false,
                 _ => match op.op {
                     LLOp::Num(..) => {}

@@ -4,11 +4,37 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use taipan_codegen::abi::state;
-use taipan_codegen::{Allocation, SymbolRef, nursery_size, runtime};
+use taipan_codegen::runtime::RuntimeFunction;
+use taipan_codegen::{Allocation, SymbolRef, is_tested, nursery_size, runtime};
 use taipan_graph::{Operation, VarId};
 use taipan_lltype::{ConstantOperand, LLOperand, Layout, LowLevel, VarLayout};
 
 use super::{Bad, Emitter, PTR};
+
+/// What of the runtime makes objects where code does not do it itself.
+struct SlowFunctions {
+    may_be_null: bool,
+    /// So many bytes in the nursery.
+    bytes: RuntimeFunction,
+    fixed: RuntimeFunction,
+    varsize: RuntimeFunction,
+}
+
+/// For code that tests whether there was memory.
+const WITH_NULL: SlowFunctions = SlowFunctions {
+    may_be_null: true,
+    bytes: runtime::SLOW_MALLOC,
+    fixed: runtime::SLOW_MALLOC_FIXED,
+    varsize: runtime::SLOW_MALLOC_VARSIZE,
+};
+
+/// For code that cannot raise MemoryError: residual code.
+const NEVER_NULL: SlowFunctions = SlowFunctions {
+    may_be_null: false,
+    bytes: runtime::SURE_MALLOC,
+    fixed: runtime::SURE_MALLOC_FIXED,
+    varsize: runtime::SURE_MALLOC_VARSIZE,
+};
 
 impl Emitter<'_, '_> {
     /// `malloc` and its like, of an object with so many items.
@@ -29,14 +55,15 @@ impl Emitter<'_, '_> {
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
         let how = taipan_codegen::allocation(ty, &l, length, op, zero, self.inlines())?;
         let n = count.unwrap_or(info);
+        let tested = is_tested(self.graph.block(self.place.0), op);
+        let slow = match tested {
+            true => &WITH_NULL,
+            false => &NEVER_NULL,
+        };
         match (how, &l.var) {
             (Allocation::Bump { size, length_at }, _) => {
-                let p = self.malloc_inline(info, size, op.result);
-                if let Some(at) = length_at {
-                    let flags = self.heap_flags();
-                    self.b.ins().store(flags, n, p, at as i32);
-                }
-                Ok(p)
+                let length = length_at.map(|at| (at, n));
+                Ok(self.malloc_inline(slow, info, size, length, op.result))
             }
             (
                 Allocation::Items {
@@ -45,16 +72,16 @@ impl Emitter<'_, '_> {
                     zero,
                 },
                 Some(var),
-            ) => Ok(self.malloc_items(most, info, var, length_at, n, zero)),
-            (Allocation::Fixed, _) if self.in_cold_block => {
-                Ok(self.allocate_slowly(runtime::SLOW_MALLOC_FIXED, &[info]))
+            ) => Ok(self.malloc_items(slow, most, info, var, length_at, n, zero)),
+            (Allocation::Fixed, _) if self.in_cold_block || !tested => {
+                Ok(self.allocate_slowly(slow.fixed, &[info]))
             }
             (Allocation::Fixed, _) => self
                 .call_runtime(runtime::GC_MALLOC_FIXED, &[info])
                 .ok_or_else(|| "no result".to_owned()),
-            (Allocation::Varsize { zero }, _) if self.in_cold_block => {
+            (Allocation::Varsize { zero }, _) if self.in_cold_block || !tested => {
                 let zero = self.int(I64, i64::from(zero));
-                Ok(self.allocate_slowly(runtime::SLOW_MALLOC_VARSIZE, &[info, n, zero]))
+                Ok(self.allocate_slowly(slow.varsize, &[info, n, zero]))
             }
             (Allocation::Varsize { zero } | Allocation::Items { zero, .. }, _) => {
                 let zero = self.int(I8, i64::from(zero));
@@ -99,20 +126,46 @@ impl Emitter<'_, '_> {
         !self.in_cold_block && self.program.collector().has_nursery()
     }
 
-    /// An object of known size, cleared. The nursery's free pointer is bumped inline.
-    fn malloc_inline(&mut self, info: Value, size: u64, object: VarId) -> Value {
-        let (slow, done) = (self.cold_block(), self.b.create_block());
-        let p = self.b.append_block_param(done, PTR);
+    /// An object of known size, cleared, with its length if it has one. The nursery's free pointer is
+    /// bumped inline.
+    fn malloc_inline(
+        &mut self,
+        runtime: &SlowFunctions,
+        info: Value,
+        size: u64,
+        length: Option<(u64, Value)>,
+        object: VarId,
+    ) -> Value {
+        let (slow, fill) = (self.cold_block(), self.b.create_block());
+        let made = self.b.append_block_param(fill, PTR);
         let size_value = self.int(I64, size as i64);
         let fast = self.bump(size_value, slow);
-        self.jump(done, &[fast]);
+        self.jump(fill, &[fast]);
         self.b.switch_to_block(slow);
         let size_value = self.int(I64, size as i64);
-        let slow = self.allocate_slowly(runtime::SLOW_MALLOC, &[size_value]);
-        self.jump(done, &[slow]);
+        let p = self.allocate_slowly(runtime.bytes, &[size_value]);
+        let null = runtime.may_be_null.then(|| {
+            let done = self.b.create_block();
+            let result = self.b.append_block_param(done, PTR);
+            let args = &[p.into()];
+            self.b.ins().brif(p, fill, args, done, args);
+            (done, result)
+        });
+        if null.is_none() {
+            self.jump(fill, &[p]);
+        }
+        self.b.switch_to_block(fill);
+        self.clear(made, info, size, object);
+        if let Some((at, n)) = length {
+            let flags = self.heap_flags();
+            self.b.ins().store(flags, n, made, at as i32);
+        }
+        let Some((done, result)) = null else {
+            return made;
+        };
+        self.jump(done, &[made]);
         self.b.switch_to_block(done);
-        self.clear(p, info, size, object);
-        p
+        result
     }
 
     /// An object of fixed size that ends its block: the second exit is for when the
@@ -156,8 +209,13 @@ impl Emitter<'_, '_> {
     }
 
     /// An object with items, which are cleared if `zero`; inline if it has fewer than `most`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what is known of the array, one by one"
+    )]
     fn malloc_items(
         &mut self,
+        runtime: &SlowFunctions,
         most: u64,
         info: Value,
         var: &VarLayout,
@@ -165,7 +223,7 @@ impl Emitter<'_, '_> {
         n: Value,
         zero: bool,
     ) -> Value {
-        let (p, done, result) = self.malloc_up_to(most, info, var, length_at, n, zero);
+        let (p, done, result) = self.malloc_up_to(runtime, most, info, var, length_at, n, zero);
         if !zero {
             self.jump(done, &[p]);
             self.b.switch_to_block(done);
@@ -196,8 +254,10 @@ impl Emitter<'_, '_> {
     /// An object of up to `most` items in the nursery, or one from the runtime. Answers the
     /// former, all but its items filled in; where to go on; and what the outcome is called
     /// there.
+    #[expect(clippy::too_many_arguments, reason = "as for the caller")]
     fn malloc_up_to(
         &mut self,
+        runtime: &SlowFunctions,
         most: u64,
         info: Value,
         var: &VarLayout,
@@ -213,7 +273,7 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(is_short, short, &[], long, &[]);
         self.b.switch_to_block(long);
         let clear = self.int(I64, i64::from(zero));
-        let p = self.allocate_slowly(runtime::SLOW_MALLOC_VARSIZE, &[info, n, clear]);
+        let p = self.allocate_slowly(runtime.varsize, &[info, n, clear]);
         self.jump(done, &[p]);
         self.b.switch_to_block(short);
         let items = self.b.ins().imul_imm_s(n, var.item_size as i64);

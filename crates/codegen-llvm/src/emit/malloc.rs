@@ -1,4 +1,4 @@
-//! Allocation, of GC objects and raw memory.
+//! Allocation, of GC objects, which are null where there is no memory, and of raw memory.
 //!
 //! New objects are cleared by stores of single words; LLVM drops those of words that are
 //! stored to right away.
@@ -8,12 +8,12 @@ use taipan_codegen::{Allocation, SymbolRef, nursery_size, runtime};
 use taipan_graph::Operation;
 use taipan_lltype::{ConstantOperand, LLOperand, Layout, LowLevel, VarLayout};
 
-use super::{Emitter, HEAP, Value};
+use super::{Emitter, HEAP, STATE, Value};
 use crate::text::Metadata;
 use crate::types::{Bad, Ty};
 
 /// What allocation functions return: nobody else knows the address.
-const FRESH: &str = "noalias nonnull ";
+const FRESH: &str = "noalias ";
 
 /// An object that is allocated inline if it is short.
 struct Inline {
@@ -46,11 +46,8 @@ impl Emitter<'_> {
         let n = count.unwrap_or_else(|| info.clone());
         match (how, &l.var) {
             (Allocation::Bump { size, length_at }, _) => {
-                let p = self.malloc_inline(&info, size);
-                if let Some(at) = length_at {
-                    self.store_word(&p, at, &n);
-                }
-                Ok(p)
+                let length = length_at.map(|at| (at, &n));
+                Ok(self.malloc_inline(&info, size, length))
             }
             (
                 Allocation::Items {
@@ -124,9 +121,11 @@ impl Emitter<'_> {
         !self.in_cold_block && self.program.collector().has_nursery()
     }
 
-    /// An object of known size, cleared. The nursery's free pointer is bumped inline.
-    fn malloc_inline(&mut self, info: &Value, size: u64) -> Value {
+    /// An object of known size, cleared, with its length if it has one. The nursery's free pointer is
+    /// bumped inline.
+    fn malloc_inline(&mut self, info: &Value, size: u64, length: Option<(u64, &Value)>) -> Value {
         let (slow, done) = (self.new_label("slow"), self.new_label("done"));
+        let (made_label, known) = (self.new_label("made"), self.new_label("known"));
         let size_value = self.int(Ty::I64, i128::from(size));
         let fast = self.bump(&size_value, &slow);
         let before = self.label.clone();
@@ -136,7 +135,15 @@ impl Emitter<'_> {
         self.go(&done);
         self.start(&done);
         let p = self.merge(Ty::Ptr, &[(&fast, &before), (&made, &slow)]);
+        let is_made = self.part(&format!("icmp ne ptr {}, null", p.text));
+        self.branch_if(&is_made, &made_label, &known, Some(Metadata::SecondIsRare));
+        self.start(&made_label);
         self.clear(&p, info, size);
+        if let Some((at, n)) = length {
+            self.store_word(&p, at, n);
+        }
+        self.go(&known);
+        self.start(&known);
         p
     }
 
@@ -174,7 +181,7 @@ impl Emitter<'_> {
     /// Takes `size` bytes of the nursery, or jumps to `slow` if they are not there.
     fn bump(&mut self, size: &Value, slow: &str) -> Value {
         let fast = self.new_label("fast");
-        let free = self.load_state(state::NURSERY_FREE, Ty::Ptr);
+        let free = self.load_nursery_free();
         let text = format!("getelementptr i8, ptr {}, {}", free.text, size.typed());
         let end = self.ins(Ty::Ptr, &text);
         let top = self.load_state(state::NURSERY_TOP, Ty::Ptr);
@@ -183,6 +190,14 @@ impl Emitter<'_> {
         self.start(&fast);
         self.store_state(state::NURSERY_FREE, &end);
         free
+    }
+
+    /// Where the free part of the nursery starts, which is not null even if there is none.
+    fn load_nursery_free(&mut self) -> Value {
+        let (place, tag) = (self.state_place(state::NURSERY_FREE), self.tag(&[STATE]));
+        let empty = self.metadata(Metadata::Empty);
+        let text = format!("load ptr, ptr {place}, align 8{tag}, !nonnull {empty}");
+        self.ins(Ty::Ptr, &text)
     }
 
     /// Clears the items of a short array, word by word.

@@ -83,12 +83,12 @@ def through_a_branch(n):
     return total + c.x
 ",
         "
-        reads(5) leaves direct_call=1 getfield=1 int_add=1
-        reads_what_it_wrote(5) leaves direct_call=1 int_add=1 setfield=1
-        writes_again(5) leaves direct_call=1 setfield=1
-        items(5) leaves direct_call=1 getarrayitem=1 getarraysize=1 int_add=4 setarrayitem=1
-        through_a_branch(5) leaves direct_call=1 getfield=2 int_add=3 int_gt=1 int_sub=1
-        through_a_branch(1) leaves direct_call=1 getfield=2 int_add=3 int_gt=1 int_sub=1
+        reads(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=1 int_add=1
+        reads_what_it_wrote(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 int_add=1 setfield=1
+        writes_again(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 setfield=1
+        items(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getarrayitem=1 getarraysize=1 int_add=4 setarrayitem=1
+        through_a_branch(5) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=2 int_add=3 int_gt=1 int_sub=1
+        through_a_branch(1) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=2 int_add=3 int_gt=1 int_sub=1
         ",
     );
 }
@@ -139,13 +139,13 @@ def two_lists(n):
     return x + y + a[0]
 ",
         "
-        aliases(5) leaves direct_call=2 getfield=2 int_add=1 setfield=1
-        another_field(5) leaves direct_call=2 getfield=1 int_add=1 setfield=1
-        another_class(5) leaves direct_call=2 getfield=1 int_add=1 setfield=1
-        new_object(5) leaves direct_call=2 getfield=2 int_add=1 malloc=2 setfield=8
+        aliases(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=1 exc_type=2 exc_value=2 getfield=2 int_add=1 setfield=1
+        another_field(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=1 exc_type=2 exc_value=2 getfield=1 int_add=1 setfield=1
+        another_class(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=1 exc_type=2 exc_value=2 getfield=1 int_add=1 setfield=1
+        new_object(5) leaves direct_call=2 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=2 int_add=1 malloc=2 setfield=8
         list_items(5, 0) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getarrayitem=4 getarraysize=1 int_add=4 int_lt=1 setarrayitem=1
         list_items(5, 1) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getarrayitem=4 getarraysize=1 int_add=4 int_lt=1 setarrayitem=1
-        two_lists(5) leaves direct_call=2 getarrayitem=2 int_add=2 setarrayitem=2
+        two_lists(5) leaves direct_call=2 exc_clear=2 exc_occurred=2 exc_set=1 exc_type=2 exc_value=2 getarrayitem=2 int_add=2 setarrayitem=2
         ",
     );
 }
@@ -171,9 +171,9 @@ def pure_call(n):
     return x + c.x
 ",
         "
-        changed(5) leaves direct_call=2 getfield=3 int_add=3
-        looked_at(5) leaves direct_call=2 getfield=1 int_add=2
-        pure_call(5) leaves direct_call=2 getfield=1 int_add=2
+        changed(5) leaves direct_call=2 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=3 int_add=3
+        looked_at(5) leaves direct_call=2 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=1 int_add=2
+        pure_call(5) leaves direct_call=2 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=1 int_add=2
         ",
     );
 }
@@ -300,7 +300,7 @@ def passed(n):
         "
         known(5) leaves int_add=2 int_mul=1
         escapes(5) leaves malloc=1 setfield=4
-        passed(5) leaves direct_call=2 getfield=1
+        passed(5) leaves direct_call=2 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=1
         ",
     );
 }

@@ -643,6 +643,6 @@ def f(n):
         return n * 5
     return a.n
 ",
-        "f(4) leaves direct_call=1 getfield=1",
+        "f(4) leaves direct_call=1 exc_clear=1 exc_occurred=1 exc_set=1 exc_type=1 exc_value=1 getfield=1",
     );
 }

@@ -3,7 +3,7 @@
 use taipan_graph::BlockId;
 use taipan_jit::Failure;
 use taipan_jit::engine::ResidualFunction;
-use taipan_transform::{Passes, gc_transform, optimize_residual};
+use taipan_transform::{Passes, gc_transform_residual, optimize_residual};
 
 use super::record::Made;
 use super::{Extent, Function, Functions, NEVER, Point};
@@ -169,7 +169,7 @@ impl<'p> Functions<'p> {
         });
         let made = self.log_listing(jit, function, &graph, &mut started);
         let before = self.code.used();
-        let graph = gc_transform(&graph, &jit.program, &mut Passes::default());
+        let graph = gc_transform_residual(&graph, &jit.program, &mut Passes::default());
         let code = self
             .emit(jit, &graph, true, jit.options.largest_unit)
             .map_err(|e| e.to_string())?;

@@ -20,8 +20,8 @@ MANY_ITEMS = 1 << 12
 MOST_ITEMS = 1 << 56
 
 def ll_check_count(n):
-    """The collector ends the program where there is no memory left; that so many items find
-    no room can be caught."""
+    """So many items are asked for first: no length overflows afterwards, and an interpreted program
+    does not take the memory of who interprets it."""
     if n > MANY_ITEMS and (n > MOST_ITEMS or not rpy_memory_room(n << 3)):
         raise MemoryError
 

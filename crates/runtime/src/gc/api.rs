@@ -26,13 +26,40 @@ static WEAKREF_INFO: TypeInfo = TypeInfo {
     text: 0,
 };
 
+/// Whether who allocates can be told that there is no memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Failure {
+    /// By null, which makes the program raise MemoryError.
+    Null,
+    /// No: the limit of the heap does not count, and the process ends if the system has nothing left.
+    Fatal,
+}
+
+impl Failure {
+    /// What is returned where there is no memory.
+    #[cold]
+    pub(super) fn no_memory(self) -> usize {
+        match self {
+            Failure::Null => 0,
+            Failure::Fatal => exc::out_of_memory(),
+        }
+    }
+}
+
 /// Memory in the nursery. Afterwards the program has been called back about dead
 /// objects if need be.
-pub(super) unsafe fn allocate_in_nursery(size: usize) -> usize {
+pub(super) unsafe fn allocate_in_nursery(size: usize, failure: Failure) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
         loop {
             let obj = gc().allocate_in_nursery(size);
+            if failure == Failure::Null && gc().exceeds_limit() {
+                gc().give_back(obj);
+                if gc().is_still_above_limit() {
+                    return 0;
+                }
+                continue;
+            }
             if !gc().finalizers.pending() {
                 return obj;
             }
@@ -44,16 +71,30 @@ pub(super) unsafe fn allocate_in_nursery(size: usize) -> usize {
 }
 
 /// A zeroed object of fixed size: of any size, and with a finalizer if its type has
-/// one.
+/// one. Null if there is no memory.
 ///
 /// # Safety
 /// The caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
     // SAFETY: by contract.
+    unsafe { malloc_fixed(info, Failure::Null) }
+}
+
+/// The same, never null.
+///
+/// # Safety
+/// As for that.
+pub(crate) unsafe fn malloc_fixed_surely(info: &'static TypeInfo) -> usize {
+    // SAFETY: by contract.
+    unsafe { malloc_fixed(info, Failure::Fatal) }
+}
+
+unsafe fn malloc_fixed(info: &'static TypeInfo, failure: Failure) -> usize {
+    // SAFETY: by contract of the callers.
     unsafe {
-        let obj = allocate(info, info.fixed_size as usize, true);
-        if info.finalizer.is_some() {
+        let obj = allocate(info, info.fixed_size as usize, true, failure);
+        if obj != 0 && info.finalizer.is_some() {
             match gc().collector {
                 Collector::Generational => gc().created_with_finalizer(obj, info),
                 Collector::Boehm => boehm::register(0, obj),
@@ -65,7 +106,7 @@ pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
 }
 
 /// An object with that many items. Its fixed part is zeroed, and so are the items if
-/// they contain GC pointers or `zero` says so.
+/// they contain GC pointers or `zero` says so. Null if there is no memory.
 ///
 /// # Safety
 /// The caller's roots are saved.
@@ -75,14 +116,37 @@ pub unsafe extern "C" fn rpy_gc_malloc_varsize(
     length: usize,
     zero: bool,
 ) -> usize {
-    let Some(size) = info.size_with(length) else {
-        exc::fatal(b"MemoryError")
-    };
     // SAFETY: by contract.
+    unsafe { malloc_varsize(info, length, zero, Failure::Null) }
+}
+
+/// The same, never null.
+///
+/// # Safety
+/// As for that.
+pub(crate) unsafe fn malloc_varsize_surely(
+    info: &'static TypeInfo,
+    length: usize,
+    zero: bool,
+) -> usize {
+    // SAFETY: by contract.
+    unsafe { malloc_varsize(info, length, zero, Failure::Fatal) }
+}
+
+unsafe fn malloc_varsize(
+    info: &'static TypeInfo,
+    length: usize,
+    zero: bool,
+    failure: Failure,
+) -> usize {
+    let Some(size) = info.size_with(length) else {
+        return failure.no_memory();
+    };
+    // SAFETY: by contract of the callers.
     unsafe {
-        let obj = allocate(info, size, zero || info.item_pointers != 0);
+        let obj = allocate(info, size, zero || info.item_pointers != 0, failure);
         // Items of no size are counted, too.
-        if info.length_offset != 0 {
+        if obj != 0 && info.length_offset != 0 {
             *((obj + info.length_offset as usize) as *mut u64) = length as u64;
         }
         obj
@@ -90,18 +154,21 @@ pub unsafe extern "C" fn rpy_gc_malloc_varsize(
 }
 
 #[inline]
-unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
+unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool, failure: Failure) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
         let s = state();
         if size >= LARGE_OBJECT {
-            return allocate_large(info, size, zero);
+            return allocate_large(info, size, zero, failure);
         }
         let mut obj = (*s).nursery_free;
         if size <= (*s).nursery_top - obj {
             (*s).nursery_free = obj + size;
         } else {
-            obj = allocate_slowly(size, info.has_pointers());
+            obj = allocate_slowly(size, info.has_pointers(), failure);
+            if obj == 0 {
+                return 0;
+            }
         }
         let clear = if zero { size } else { info.fixed_size as usize };
         clear_words(obj, clear);
@@ -131,14 +198,22 @@ unsafe fn clear_words(at: usize, bytes: usize) {
 
 /// A large object is young, and never moves.
 #[cold]
-unsafe fn allocate_large(info: &'static TypeInfo, size: usize, zero: bool) -> usize {
+unsafe fn allocate_large(
+    info: &'static TypeInfo,
+    size: usize,
+    zero: bool,
+    failure: Failure,
+) -> usize {
     // SAFETY: by contract of the callers.
     unsafe {
         let clear = if zero { size } else { info.fixed_size as usize };
         if gc().collector != Collector::Generational {
-            return allocate_elsewhere(info, size, clear);
+            return allocate_elsewhere(info, size, clear, failure);
         }
         gc().make_room_for_large(size);
+        if failure == Failure::Null && !gc().keeps_limit_with(size) {
+            return 0;
+        }
         if gc().finalizers.pending() {
             finalize::call_back();
         }
@@ -149,7 +224,19 @@ unsafe fn allocate_large(info: &'static TypeInfo, size: usize, zero: bool) -> us
                 PRISTINE,
             ),
         };
-        let obj = gc().large.allocate_young(size, items, zero);
+        let obj = match gc().large.allocate_young(size, items, zero) {
+            Some(obj) => obj,
+            None => {
+                gc().collect();
+                if gc().finalizers.pending() {
+                    finalize::call_back();
+                }
+                let Some(obj) = gc().large.allocate_young(size, items, zero) else {
+                    return failure.no_memory();
+                };
+                obj
+            }
+        };
         if !zero {
             core::ptr::write_bytes(obj as *mut u8, 0, clear);
         }
@@ -165,13 +252,13 @@ unsafe fn allocate_large(info: &'static TypeInfo, size: usize, zero: bool) -> us
 /// The heap is set up, and this is the mutator thread.
 pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize {
     let Some(size) = info.size_with(length) else {
-        exc::fatal(b"MemoryError")
+        exc::out_of_memory()
     };
     // SAFETY: by contract.
     unsafe {
         let obj = match gc().collector {
             Collector::Generational => gc().make_old(info, size),
-            _ => allocate_elsewhere(info, size, size),
+            _ => allocate_elsewhere(info, size, size, Failure::Fatal),
         };
         if info.length_offset != 0 {
             *((obj + info.length_offset as usize) as *mut u64) = length as u64;
@@ -416,7 +503,8 @@ pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
         let s = state();
         *(*s).root_stack_top = target;
         (*s).root_stack_top = (*s).root_stack_top.add(1);
-        let weakref = allocate(&WEAKREF_INFO, WEAKREF_INFO.fixed_size as usize, true);
+        let size = WEAKREF_INFO.fixed_size as usize;
+        let weakref = allocate(&WEAKREF_INFO, size, true, Failure::Fatal);
         (*s).root_stack_top = (*s).root_stack_top.sub(1);
         let link = (weakref + 8) as *mut usize;
         *link = *(*s).root_stack_top;

@@ -13,6 +13,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ops::Range;
 use core::ptr;
 
+use super::api::Failure;
 use super::{Obj, finalize, gc};
 use crate::memory::Stack;
 use crate::state::state;
@@ -68,6 +69,7 @@ library! {
     register_link = "GC_general_register_disappearing_link":
         unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> c_int;
     set_interior_pointers = "GC_set_all_interior_pointers": unsafe extern "C" fn(c_int);
+    set_max_heap_size = "GC_set_max_heap_size": unsafe extern "C" fn(usize);
     set_markers = "GC_set_markers_count": unsafe extern "C" fn(u32);
     set_warn = "GC_set_warn_proc": unsafe extern "C" fn(*mut c_void);
     ignore_warn = "GC_ignore_warn_proc": unsafe extern "C" fn(*mut c_char, usize);
@@ -201,11 +203,17 @@ pub(super) unsafe fn teardown() {
     }
 }
 
-/// Memory for an object, zeroed if it may have pointers.
+/// Sets how large the library's heap may become, if there is a limit.
+pub(super) fn set_most_heap(most: Option<usize>) {
+    // SAFETY: the library is set up.
+    unsafe { (library().set_max_heap_size)(most.unwrap_or(0)) };
+}
+
+/// Memory for an object, zeroed if it may have pointers. The library collects before it has none.
 ///
 /// # Safety
 /// The caller is the mutator, and expects that the program is called back.
-pub(super) unsafe fn allocate(size: usize, has_pointers: bool) -> Obj {
+pub(super) unsafe fn allocate(size: usize, has_pointers: bool, failure: Failure) -> Obj {
     // SAFETY: by contract.
     unsafe {
         let library = library();
@@ -218,14 +226,20 @@ pub(super) unsafe fn allocate(size: usize, has_pointers: bool) -> Obj {
                 (library.collect)();
             }
         }
-        let obj = match has_pointers {
+        let take = || match has_pointers {
             true => (library.malloc)(size),
             false => (library.malloc_atomic)(size),
         };
-        if obj.is_null() {
-            exc::out_of_memory();
+        let mut obj = take();
+        if obj.is_null() && failure == Failure::Fatal {
+            (library.set_max_heap_size)(0);
+            obj = take();
+            set_most_heap(gc().most_heap);
         }
-        obj as Obj
+        match obj.is_null() {
+            true => failure.no_memory(),
+            false => obj as Obj,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! back before the program ends.
 
 use crate::memory::Stack;
-use crate::pages::{map, unmap};
+use crate::pages::{try_map, unmap};
 use crate::state::state;
 
 use super::scaled;
@@ -31,35 +31,58 @@ impl Bump {
         }
     }
 
-    fn take(&mut self, size: usize) -> usize {
-        let size = size.next_multiple_of(1 << 12);
-        let at = map(size);
+    fn take(&mut self, size: usize) -> Option<usize> {
+        let size = size.checked_next_multiple_of(1 << 12)?;
+        let at = try_map(size)?;
         self.chunks.push((at, size));
         self.bytes += size;
-        at
+        Some(at)
     }
 
-    /// Zeroed memory for an object. If `stress`, emitted code comes here for the next one,
-    /// too.
+    /// Zeroed memory for an object, none if all objects would take more than `most` bytes or the
+    /// system has no more. If `stress`, emitted code comes here for the next one, too.
     ///
     /// # Safety
     /// The caller is the mutator.
-    pub(super) unsafe fn allocate(&mut self, size: usize, stress: bool) -> usize {
-        if size >= BIG {
-            return self.take(size);
-        }
+    pub(super) unsafe fn allocate(
+        &mut self,
+        size: usize,
+        stress: bool,
+        most: usize,
+    ) -> Option<usize> {
         // SAFETY: the mutator's own words.
         unsafe {
             let s = state();
-            if self.end.saturating_sub((*s).nursery_free) < size {
-                (*s).nursery_free = self.take(CHUNK);
+            let left = self.end.saturating_sub((*s).nursery_free);
+            let may_take = most.saturating_sub(self.bytes - left);
+            if size > may_take {
+                return None;
+            }
+            if size >= BIG {
+                let at = self.take(size)?;
+                // The chunk in use may not be used to its end any more.
+                let top = (*s).nursery_free.saturating_add(may_take - size);
+                (*s).nursery_top = (*s).nursery_top.min(top);
+                return Some(at);
+            }
+            if left < size {
+                (*s).nursery_free = self.take(CHUNK)?;
                 self.end = (*s).nursery_free + CHUNK;
             }
             let at = (*s).nursery_free;
             (*s).nursery_free = at + size;
-            (*s).nursery_top = if stress { at + size } else { self.end };
-            at
+            (*s).nursery_top = match stress {
+                true => at + size,
+                false => self.end.min(at.saturating_add(may_take)),
+            };
+            Some(at)
         }
+    }
+
+    /// Has emitted code come here for the next object.
+    pub(super) fn stop_allocation(&self) {
+        // SAFETY: the mutator's own words.
+        unsafe { (*state()).nursery_top = (*state()).nursery_free };
     }
 
     pub(super) fn release(&mut self) {

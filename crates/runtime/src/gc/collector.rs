@@ -1,5 +1,6 @@
 //! Which collector a program was compiled for, and how each allocates.
 
+use super::api::Failure;
 use super::header::TypeInfo;
 use super::{Obj, api, boehm, gc};
 
@@ -31,20 +32,26 @@ impl Collector {
 
 /// Memory for an object where emitted code did not find any: its words are undefined, unless
 /// the collector is one that does without roots. Dead objects with finalizers may be dealt
-/// with before.
+/// with before. Null if there is no memory and that can be told.
 ///
 /// # Safety
 /// The caller's roots are saved. It fills the object before it allocates again.
-pub(super) unsafe fn allocate_slowly(size: usize, has_pointers: bool) -> Obj {
+pub(super) unsafe fn allocate_slowly(size: usize, has_pointers: bool, failure: Failure) -> Obj {
     // SAFETY: by contract.
     unsafe {
         match gc().collector {
-            Collector::Generational => api::allocate_in_nursery(size),
-            Collector::Ref => super::refcount::allocate(size),
-            Collector::Boehm => boehm::allocate(size, has_pointers),
+            Collector::Generational => api::allocate_in_nursery(size, failure),
+            Collector::Ref => super::refcount::allocate(size, failure),
+            Collector::Boehm => boehm::allocate(size, has_pointers, failure),
             Collector::None => {
                 let gc = gc();
-                gc.bump.allocate(size, gc.stress)
+                let most = gc.most_bytes(failure);
+                let obj = gc.bump.allocate(size, gc.stress, most);
+                if failure == Failure::Fatal && gc.most_heap.is_some() {
+                    // Others must not take what is above the limit.
+                    gc.bump.stop_allocation();
+                }
+                obj.unwrap_or_else(|| failure.no_memory())
             }
         }
     }
@@ -55,10 +62,18 @@ pub(super) unsafe fn allocate_slowly(size: usize, has_pointers: bool) -> Obj {
 ///
 /// # Safety
 /// As for [`allocate_slowly`].
-pub(super) unsafe fn allocate_elsewhere(info: &'static TypeInfo, size: usize, clear: usize) -> Obj {
+pub(super) unsafe fn allocate_elsewhere(
+    info: &'static TypeInfo,
+    size: usize,
+    clear: usize,
+    failure: Failure,
+) -> Obj {
     // SAFETY: by contract.
     unsafe {
-        let obj = allocate_slowly(size, info.has_pointers());
+        let obj = allocate_slowly(size, info.has_pointers(), failure);
+        if obj == 0 {
+            return 0;
+        }
         core::ptr::write_bytes(obj as *mut u8, 0, clear);
         *(obj as *mut usize) = &raw const *info as usize;
         obj

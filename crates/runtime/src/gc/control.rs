@@ -3,8 +3,9 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use super::api::Failure;
 use super::collector::Collector;
-use super::{Gc, Phase, finalize, gc};
+use super::{Gc, boehm, finalize, gc};
 use crate::{exc, pages};
 
 /// Bytes that the system need not be asked for first.
@@ -14,10 +15,9 @@ const LITTLE: i64 = 32 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Limit {
     Kept,
-    /// It was not. The next one who asks for memory raises MemoryError.
+    /// More survived a major collection. The next allocation that can makes the program raise
+    /// MemoryError.
     Exceeded,
-    /// Somebody has raised it.
-    Raised,
 }
 
 /// The heap, if there is one with a nursery.
@@ -92,6 +92,11 @@ pub(crate) fn set_most_heap(bytes: i64) {
     if let Some(most) = gc.most_heap {
         gc.threshold = gc.threshold.min(most);
     }
+    match gc.collector {
+        Collector::Boehm => boehm::set_most_heap(gc.most_heap),
+        Collector::None => gc.bump.stop_allocation(),
+        Collector::Generational | Collector::Ref => {}
+    }
 }
 
 /// Has the next major collection come earlier: an object has so many bytes outside of the heap.
@@ -102,34 +107,97 @@ pub(crate) fn add_pressure(bytes: i64) {
     gc.threshold = gc.threshold.saturating_sub(bytes.saturating_add(16));
 }
 
-/// Whether an object of that size can be made: programs ask before they make something big, and
-/// raise MemoryError.
+/// Whether an object of that size may be there at all: programs ask before they make something big,
+/// and raise MemoryError. Interpreted programs have no heap here that would say so later.
 pub(crate) fn room(bytes: i64) -> bool {
     // SAFETY: the caller is the mutator.
     let gc = unsafe { gc() };
-    if gc.limit == Limit::Exceeded {
-        gc.limit = Limit::Raised;
-        // What was marked already may be dead now.
-        gc.since_raise = gc.phase == Phase::Waiting;
-        return false;
-    }
     let most = (gc.most_heap).map_or(i64::MAX, |most| most as i64);
-    bytes <= most && (bytes < LITTLE || pages::room(bytes))
+    bytes <= most && (gc.is_set_up() || bytes < LITTLE || pages::room(bytes))
 }
 
 impl Gc {
+    /// Whether there is a heap.
+    fn is_set_up(&self) -> bool {
+        self.root_stack != 0
+    }
+
+    /// How many bytes objects may take together, if the collector knows exactly how many they take.
+    pub(super) fn most_bytes(&self, failure: Failure) -> usize {
+        match failure {
+            Failure::Null => self.most_heap.unwrap_or(usize::MAX),
+            Failure::Fatal => usize::MAX,
+        }
+    }
+
     /// After marking, which has found that many bytes of live objects.
     pub(super) fn check_limit(&mut self, live: usize) {
-        let Some(most) = self.most_heap.filter(|most| live > *most) else {
+        let most = self.most_heap.unwrap_or(usize::MAX);
+        if live <= most {
+            self.limit = Limit::Kept;
             return;
-        };
-        match self.limit {
-            Limit::Kept => self.limit = Limit::Exceeded,
-            // It may take a while before somebody asks.
-            Limit::Exceeded if live <= most + most / 4 => {}
-            Limit::Raised if !self.since_raise => {}
-            Limit::Exceeded | Limit::Raised => exc::fatal(b"using too much memory, aborting"),
         }
+        // Code that cannot raise may allocate for a while.
+        if self.limit == Limit::Exceeded && live > most.saturating_add(most / 4) {
+            self.use_too_much();
+        }
+        self.limit = Limit::Exceeded;
+    }
+
+    /// Whether more than the limit survived the last major collection, as far as that knew: what died
+    /// while it marked counted as alive.
+    pub(super) fn exceeds_limit(&self) -> bool {
+        self.limit == Limit::Exceeded
+    }
+
+    /// Collects everything that is dead now. Whether that is too little, which the program is told once.
+    #[cold]
+    pub(super) unsafe fn is_still_above_limit(&mut self) -> bool {
+        // SAFETY: called by the mutator, whose roots are saved.
+        unsafe { self.collect_within_limit() };
+        if !self.exceeds_limit() {
+            return false;
+        }
+        if self.has_raised {
+            self.use_too_much();
+        }
+        self.has_raised = true;
+        self.limit = Limit::Kept;
+        true
+    }
+
+    /// A full collection, after which the limit is exceeded or not.
+    unsafe fn collect_within_limit(&mut self) {
+        // SAFETY: as for the caller.
+        unsafe {
+            self.minor_collection();
+            self.resize_nursery();
+            self.limit = Limit::Kept;
+            self.finish_major_collection();
+            self.limit = Limit::Kept;
+            self.major_collection();
+            self.reuse_nursery(0);
+        }
+    }
+
+    /// Whether there may be a large object of that size besides what there is, after a full collection
+    /// if that is needed.
+    pub(super) unsafe fn keeps_limit_with(&mut self, size: usize) -> bool {
+        let Some(most) = self.most_heap else {
+            return true;
+        };
+        let heap = |gc: &Gc| (gc.old_bytes() + gc.large.young_bytes).saturating_add(size);
+        if heap(self) > most {
+            // SAFETY: called by the mutator, whose roots are saved.
+            unsafe { self.collect_within_limit() };
+            // The program is told now.
+            self.limit = Limit::Kept;
+        }
+        heap(self) <= most
+    }
+
+    fn use_too_much(&self) -> ! {
+        exc::fatal(b"using too much memory, aborting")
     }
 }
 
@@ -140,7 +208,7 @@ impl Gc {
 )]
 mod tests {
     use super::super::settings::Settings;
-    use super::super::tests::{Heap, node, push, root};
+    use super::super::tests::{BYTES, Heap, NODE, node, push, root};
     use super::super::{api::*, scaled};
     use super::*;
 
@@ -207,17 +275,30 @@ mod tests {
             let before = if i % 1000 == 0 { 0 } else { *root(kept) };
             *root(kept) = node(i, before, 0);
         }
-        assert!(room(100));
-        for i in 0..scaled(36_000) {
-            *root(kept) = node(i, *root(kept), 0);
+        for i in 0.. {
+            let new = unsafe { rpy_gc_malloc_fixed(NODE.info()) };
+            if new == 0 {
+                break;
+            }
+            assert!(i < scaled(60_000));
+            unsafe { *((new + 16) as *mut usize) = *root(kept) };
+            *root(kept) = new;
         }
-        unsafe { rpy_gc_collect() };
-        assert!(!room(100));
-        assert_eq!(unsafe { gc().limit }, Limit::Raised);
+        assert!(unsafe { gc().has_raised && !gc().exceeds_limit() });
         // It is raised once. Who lets go of enough goes on.
-        assert!(room(100));
         *root(kept) = 0;
-        unsafe { rpy_gc_collect() };
-        assert!(stat(0) < scaled(1 << 19) as i64 && room(100));
+        for i in 0..scaled(200_000) {
+            node(i, 0, 0);
+        }
+        assert!(stat(0) < scaled(1 << 19) as i64);
+        // A large object finds no room where it would exceed the limit, garbage or not.
+        let half = scaled(600 << 10);
+        for _ in 0..10 {
+            assert_ne!(unsafe { rpy_gc_malloc_varsize(&BYTES, half, true) }, 0);
+        }
+        *root(kept) = unsafe { rpy_gc_malloc_varsize(&BYTES, half, true) };
+        assert_eq!(unsafe { rpy_gc_malloc_varsize(&BYTES, half, true) }, 0);
+        *root(kept) = 0;
+        assert_ne!(unsafe { rpy_gc_malloc_varsize(&BYTES, half, true) }, 0);
     }
 }

@@ -81,15 +81,23 @@ impl LargeSpace {
 
     /// Memory for an old object, which the caller fills.
     pub(crate) fn allocate(&mut self, size: usize) -> usize {
-        let o = take(size, 0, false);
+        let Some(o) = take(size, 0, false) else {
+            exc::out_of_memory()
+        };
         self.objects.push(o);
         self.bytes += size;
         o.obj
     }
 
-    /// Memory for a young object with cards for that many items, zeroed if `zero`.
-    pub(crate) fn allocate_young(&mut self, size: usize, carded_items: usize, zero: bool) -> usize {
-        let o = take(size, carded_items, zero);
+    /// Memory for a young object with cards for that many items, zeroed if `zero`; none if the system
+    /// has none.
+    pub(crate) fn allocate_young(
+        &mut self,
+        size: usize,
+        carded_items: usize,
+        zero: bool,
+    ) -> Option<usize> {
+        let o = take(size, carded_items, zero)?;
         // SAFETY: the object is as large.
         unsafe { *state_of(o.obj) = YOUNG };
         let end = match self.young.len() {
@@ -103,7 +111,7 @@ impl LargeSpace {
         self.span = end - self.lowest;
         self.young.push(o);
         self.young_bytes += size;
-        o.obj
+        Some(o.obj)
     }
 
     /// Whether an object that is not in the nursery is a young one that the minor collection going on, if
@@ -191,29 +199,30 @@ impl LargeSpace {
 }
 
 /// Memory for an object with cards for that many items, whose header the caller sets.
-fn take(size: usize, carded_items: usize, zero: bool) -> LargeObject {
+fn take(size: usize, carded_items: usize, zero: bool) -> Option<LargeObject> {
     let cards = match carded_items {
         0 => 0,
         n => n.div_ceil(CARD_ITEMS) + 1,
     };
     let prefix = (cards + 1).next_multiple_of(8);
+    let whole = size.checked_add(prefix)?;
     // SAFETY: any size may be asked for, and what is cleared is within it.
     unsafe {
         let memory = match zero {
-            true => sys::calloc(1, size + prefix),
-            false => sys::malloc(size + prefix),
+            true => sys::calloc(1, whole),
+            false => sys::malloc(whole),
         };
         if memory.is_null() {
-            exc::out_of_memory();
+            return None;
         }
         if !zero {
             core::ptr::write_bytes(memory.cast::<u8>(), 0, prefix);
         }
-        LargeObject {
+        Some(LargeObject {
             obj: memory as usize + prefix,
             size,
             prefix,
-        }
+        })
     }
 }
 

@@ -157,7 +157,7 @@ impl Gc {
     unsafe fn start_marking(&mut self) {
         self.phase = Phase::Marking;
         (self.marked_small, self.marked_large) = (0, 0);
-        (self.owed, self.looks, self.since_raise) = (0, 0, true);
+        (self.owed, self.looks) = (0, 0);
         // SAFETY: static objects are valid.
         unsafe {
             // Those that the program writes to for the first time from now on are remembered.

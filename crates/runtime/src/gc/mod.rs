@@ -113,6 +113,8 @@ const MARKED_PER_OLD: usize = 8;
 const MARKED_PER_NURSERY: usize = 2;
 /// What is marked at an allocation in stress mode.
 const STRESS_STEP: usize = 256;
+/// Where an empty nursery starts, and ends.
+const NOWHERE: usize = 8;
 const POISON: u8 = 0xdd;
 
 /// The address of an object.
@@ -144,6 +146,8 @@ pub(crate) struct Gc {
     /// How large the old generation may become, if there is a limit.
     most_heap: Option<usize>,
     limit: Limit,
+    /// Whether the program has been told that it is exceeded.
+    has_raised: bool,
     /// How much a step marks, for a whole nursery, if the environment says so.
     increment_step: Option<usize>,
     /// Whether memory that objects moved from is overwritten.
@@ -184,8 +188,6 @@ pub(crate) struct Gc {
     owed: usize,
     /// How often roots were looked at again in this marking.
     looks: usize,
-    /// Whether this marking has started after the limit of the heap was last reported.
-    since_raise: bool,
     shadows: ShadowTable,
     young_weakrefs: Stack<Obj>,
     old_weakrefs: Stack<Obj>,
@@ -215,6 +217,7 @@ static mut GC: Gc = Gc {
     most_growth: usize::MAX,
     most_heap: None,
     limit: Limit::Kept,
+    has_raised: false,
     increment_step: None,
     poison_nursery: false,
     peak: 0,
@@ -237,7 +240,6 @@ static mut GC: Gc = Gc {
     marked_large: 0,
     owed: 0,
     looks: 0,
-    since_raise: true,
     shadows: ShadowTable::new(),
     young_weakrefs: Stack::new(),
     old_weakrefs: Stack::new(),
@@ -271,7 +273,7 @@ pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
     // SAFETY: by contract.
     unsafe {
         if collector != Collector::Generational {
-            return setup_other(stack, collector, settings.stress);
+            return setup_other(stack, collector, &settings);
         }
         let (size, most) = match settings.nursery {
             Some(size) => {
@@ -285,23 +287,24 @@ pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
     }
 }
 
-/// The same for a collector without a nursery, not looking at the environment.
+/// The same for a collector without a nursery, with settings that are given.
 ///
 /// # Safety
 /// As for [`setup`].
-pub(crate) unsafe fn setup_other(stack: usize, collector: Collector, stress: bool) {
+unsafe fn setup_other(stack: usize, collector: Collector, settings: &Settings) {
     // SAFETY: by contract.
     unsafe {
-        start(stack, stress);
+        start(stack, settings);
         gc().collector = collector;
         if collector == Collector::Boehm {
             boehm::setup();
+            boehm::set_most_heap(gc().most_heap);
         }
     }
 }
 
 /// What every collector starts with.
-unsafe fn start(stack: usize, stress: bool) {
+unsafe fn start(stack: usize, settings: &Settings) {
     // SAFETY: by contract of the callers.
     unsafe {
         threads::setup();
@@ -309,7 +312,9 @@ unsafe fn start(stack: usize, stress: bool) {
         gc.collector = Collector::Generational;
         gc.first_roots = ShadowStack::map(stack);
         gc.root_stack = gc.first_roots.start();
-        gc.stress = stress;
+        gc.stress = settings.stress;
+        gc.most_heap = settings.most_heap;
+        (gc.limit, gc.has_raised) = (Limit::Kept, false);
         gc.phase = Phase::Waiting;
         gc.owed = 0;
         control::set_enabled(true);
@@ -320,8 +325,9 @@ unsafe fn start(stack: usize, stress: bool) {
         (*s).root_stack_top = gc.root_stack as *mut usize;
         let here = 0u8;
         (*s).stack_limit = (gc.first_roots).limit((&raw const here as usize).saturating_sub(stack));
-        (*s).nursery_free = 0;
-        (*s).nursery_top = 0;
+        // Code relies on it that this is not null.
+        (*s).nursery_free = NOWHERE;
+        (*s).nursery_top = NOWHERE;
     }
 }
 
@@ -373,7 +379,7 @@ unsafe fn setup_with(stack: usize, nursery_size: usize, nursery_most: usize, set
     // SAFETY: by contract.
     unsafe {
         let stress = settings.stress;
-        start(stack, stress);
+        start(stack, settings);
         let gc = gc();
         gc.nursery_size = nursery_size;
         gc.nursery_sizes = Sizes::new(nursery_size, nursery_most);
@@ -393,8 +399,6 @@ unsafe fn setup_with(stack: usize, nursery_size: usize, nursery_most: usize, set
         gc.least_threshold = settings
             .least_heap
             .unwrap_or(nursery_size * LEAST_THRESHOLD);
-        gc.most_heap = settings.most_heap;
-        gc.limit = Limit::Kept;
         gc.most_growth = settings.most_growth.unwrap_or(usize::MAX);
         gc.increment_step = settings.increment_step;
         gc.threshold = gc.most_heap.unwrap_or(usize::MAX).min(gc.least_threshold);
@@ -443,6 +447,7 @@ pub unsafe fn teardown() {
         gc.bump.release();
         gc.counted.release();
         gc.first_roots.unmap();
+        gc.root_stack = 0;
         gc.old.release();
         gc.large.release();
         for stack in [

@@ -13,6 +13,7 @@ use super::api::{
     rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, rpy_gc_weakref_create,
 };
 use super::refcount::{rpy_gc_copy_counted, rpy_gc_decref, rpy_gc_incref};
+use super::settings::Settings;
 use super::shadow::ShadowTable;
 use super::tests::{ARRAY, BYTES, FINALIZED, MORTAL, NODE, turn};
 use super::{Collector, counted_objects, missing_library, scaled, setup_other, teardown};
@@ -21,8 +22,16 @@ struct Heap(#[allow(dead_code)] MutexGuard<'static, ()>);
 
 impl Heap {
     fn new(collector: Collector, stress: bool) -> Heap {
+        let settings = Settings {
+            stress,
+            ..Settings::NONE
+        };
+        Heap::with(collector, &settings)
+    }
+
+    fn with(collector: Collector, settings: &Settings) -> Heap {
         let guard = turn();
-        unsafe { setup_other(scaled(8 << 20), collector, stress) };
+        unsafe { setup_other(scaled(8 << 20), collector, settings) };
         Heap(guard)
     }
 }
@@ -189,6 +198,67 @@ fn without_a_collector_everything_stays() {
             assert_ne!(target(weakref), 0);
             assert_eq!(rpy_gc_id(weakref), weakref as i64);
         }
+    }
+}
+
+/// How many nodes of 32 bytes there are before the limit of the heap, and whether a large array has room
+/// before that.
+fn nodes_below(most_heap: usize, collector: Collector) -> (usize, bool) {
+    let settings = Settings {
+        most_heap: Some(most_heap),
+        ..Settings::NONE
+    };
+    let _heap = Heap::with(collector, &settings);
+    let large = unsafe { rpy_gc_malloc_varsize(&BYTES, most_heap, true) };
+    let mut last = 0;
+    for count in 0.. {
+        let new = unsafe { rpy_gc_malloc_fixed(NODE.info()) };
+        if new == 0 {
+            return (count, large != 0);
+        }
+        unsafe { *((new + 16) as *mut usize) = last };
+        last = new;
+    }
+    unreachable!()
+}
+
+#[test]
+fn the_others_keep_the_limit_exactly() {
+    // The second one takes several chunks.
+    let limits = [100_000, 70 << 20];
+    for most in &limits[..if cfg!(miri) { 1 } else { 2 }] {
+        let most = *most;
+        for collector in [Collector::Ref, Collector::None] {
+            assert_eq!(
+                nodes_below(most, collector),
+                (most / 32, false),
+                "{collector:?}"
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "libgc is C code")]
+fn libgc_keeps_the_limit() {
+    if missing_library(Collector::Boehm).is_some() {
+        // crates/taipan/tests/collectors.rs reports it.
+        return;
+    }
+    // Other tests have had memory of the library, which it keeps.
+    let most = 256 << 20;
+    let (count, large) = nodes_below(most, Collector::Boehm);
+    assert!(!large && count <= most / 32 && count > most / 64, "{count}");
+}
+
+#[test]
+fn sizes_that_overflow_find_no_room() {
+    for collector in [Collector::Ref, Collector::None] {
+        let _heap = Heap::new(collector, false);
+        for length in [usize::MAX, usize::MAX / 2, usize::MAX / 8] {
+            assert_eq!(unsafe { rpy_gc_malloc_varsize(&BYTES, length, true) }, 0);
+        }
+        assert_ne!(node(0, 0), 0);
     }
 }
 

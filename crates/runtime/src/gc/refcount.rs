@@ -16,11 +16,12 @@
 //! In stress mode dead objects are overwritten, their memory is used again only late, and the
 //! end of a reference to a dead object ends the program.
 
+use super::api::Failure;
 use super::header::{MARKED, OUTSIDE, PRISTINE, TypeInfo, WEAKREF};
 use super::shadow::ShadowTable;
 use super::{Gc, Obj, finalize, gc, inspect};
 use crate::memory::Stack;
-use crate::pages::{map, unmap};
+use crate::pages::{try_map, unmap};
 use crate::string::Word;
 use crate::{exc, sys};
 
@@ -98,45 +99,51 @@ impl Counted {
         }
     }
 
-    /// Memory for an object, its count 1.
-    unsafe fn allocate(&mut self, size: usize) -> Obj {
+    /// Memory for an object, its count 1; none if all would take more than `most` bytes or the system
+    /// has no more.
+    unsafe fn allocate(&mut self, size: usize, most: usize) -> Option<Obj> {
+        if size > most.saturating_sub(self.bytes) {
+            return None;
+        }
+        let with_count = size.checked_add(8)?;
+        // SAFETY: cells and blocks of the C library are as large as asked for.
+        let obj = unsafe {
+            if with_count > MOST_SMALL {
+                self.allocate_big(size)?
+            } else {
+                let class = with_count.div_ceil(GRAIN);
+                let mut cell = self.free[class];
+                if cell == 0 {
+                    cell = self.fresh_cell(class * GRAIN)?;
+                } else {
+                    self.free[class] = *(cell as *const usize);
+                }
+                *(cell as *mut u64) = 1;
+                cell + 8
+            }
+        };
         self.objects += 1;
         self.bytes += size;
-        let with_count = size + 8;
-        // SAFETY: cells and blocks of the C library are as large as asked for.
-        unsafe {
-            if with_count > MOST_SMALL {
-                return self.allocate_big(size);
-            }
-            let class = with_count.div_ceil(GRAIN);
-            let mut cell = self.free[class];
-            if cell == 0 {
-                cell = self.fresh_cell(class * GRAIN);
-            } else {
-                self.free[class] = *(cell as *const usize);
-            }
-            *(cell as *mut u64) = 1;
-            cell + 8
-        }
+        Some(obj)
     }
 
-    fn fresh_cell(&mut self, size: usize) -> usize {
+    fn fresh_cell(&mut self, size: usize) -> Option<usize> {
         if self.fresh_end - self.fresh < size {
-            self.fresh = map(CHUNK);
+            self.fresh = try_map(CHUNK)?;
             self.fresh_end = self.fresh + CHUNK;
             self.chunks.push(self.fresh);
         }
         let cell = self.fresh;
         self.fresh += size;
-        cell
+        Some(cell)
     }
 
-    unsafe fn allocate_big(&mut self, size: usize) -> Obj {
+    unsafe fn allocate_big(&mut self, size: usize) -> Option<Obj> {
         // SAFETY: the block has room for both.
         unsafe {
-            let big: *mut Big = sys::malloc(size + size_of::<Big>()).cast();
+            let big: *mut Big = sys::malloc(size.checked_add(size_of::<Big>())?).cast();
             if big.is_null() {
-                exc::out_of_memory();
+                return None;
             }
             big.write(Big {
                 next: self.big,
@@ -148,7 +155,7 @@ impl Counted {
                 next.before = big;
             }
             self.big = big;
-            big.add(1) as Obj
+            Some(big.add(1) as Obj)
         }
     }
 
@@ -406,9 +413,13 @@ unsafe fn tell(obj: Obj) -> bool {
 ///
 /// # Safety
 /// The caller is the mutator.
-pub(super) unsafe fn allocate(size: usize) -> Obj {
+pub(super) unsafe fn allocate(size: usize, failure: Failure) -> Obj {
     // SAFETY: by contract.
-    unsafe { gc().counted.allocate(size) }
+    unsafe {
+        let most = gc().most_bytes(failure);
+        let obj = gc().counted.allocate(size, most);
+        obj.unwrap_or_else(|| failure.no_memory())
+    }
 }
 
 /// Has an object given to a finalizer queue when it dies.

@@ -6,7 +6,10 @@
 //! for 32-bit x86 there are C compilers alone: there they are functions like others.
 
 use super::TypeInfo;
-use super::api::{rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, writebarrier, writebarrier_array};
+use super::api::{
+    Failure, malloc_fixed_surely, malloc_varsize_surely, rpy_gc_malloc_fixed,
+    rpy_gc_malloc_varsize, writebarrier, writebarrier_array,
+};
 use super::collector::allocate_slowly;
 use super::refcount::rpy_gc_decref;
 #[cfg(all(unix, not(target_arch = "x86")))]
@@ -53,7 +56,7 @@ preserving! {
     /// As for that; the arguments are in place.
     rpy_slow_writebarrier_array => barrier_array;
     /// Memory for an object of fixed size below [`super::LARGE_OBJECT`], when the nursery
-    /// is full. The caller fills all of it, the header too.
+    /// is full, or null. The caller fills all of it, the header too.
     ///
     /// # Safety
     /// The caller's roots are saved, and the argument, a size in bytes, is in place.
@@ -68,6 +71,21 @@ preserving! {
     /// # Safety
     /// As for that; the arguments are in place.
     rpy_slow_malloc_varsize => malloc_varsize;
+    /// [`rpy_slow_malloc`], never null: for code that cannot raise MemoryError.
+    ///
+    /// # Safety
+    /// As for that.
+    rpy_sure_malloc => malloc_surely;
+    /// [`rpy_slow_malloc_fixed`], never null.
+    ///
+    /// # Safety
+    /// As for that.
+    rpy_sure_malloc_fixed => sure_malloc_fixed;
+    /// [`rpy_slow_malloc_varsize`], never null.
+    ///
+    /// # Safety
+    /// As for that.
+    rpy_sure_malloc_varsize => sure_malloc_varsize;
     /// [`rpy_gc_decref`] of an object whose last reference it may be.
     ///
     /// # Safety
@@ -109,7 +127,15 @@ unsafe extern "C" fn malloc() {
     // SAFETY: by contract.
     unsafe {
         let [size, ..] = arguments();
-        (*state()).slow_result = allocate_slowly(size, true);
+        (*state()).slow_result = allocate_slowly(size, true, Failure::Null);
+    }
+}
+
+unsafe extern "C" fn malloc_surely() {
+    // SAFETY: by contract.
+    unsafe {
+        let [size, ..] = arguments();
+        (*state()).slow_result = allocate_slowly(size, true, Failure::Fatal);
     }
 }
 
@@ -118,6 +144,23 @@ unsafe extern "C" fn malloc_fixed() {
     unsafe {
         let [info, ..] = arguments();
         (*state()).slow_result = rpy_gc_malloc_fixed(&*(info as *const TypeInfo));
+    }
+}
+
+unsafe extern "C" fn sure_malloc_fixed() {
+    // SAFETY: by contract: the argument is the address of type information.
+    unsafe {
+        let [info, ..] = arguments();
+        (*state()).slow_result = malloc_fixed_surely(&*(info as *const TypeInfo));
+    }
+}
+
+unsafe extern "C" fn sure_malloc_varsize() {
+    // SAFETY: by contract: the first argument is the address of type information.
+    unsafe {
+        let [info, length, zero] = arguments();
+        let info = &*(info as *const TypeInfo);
+        (*state()).slow_result = malloc_varsize_surely(info, length, zero != 0);
     }
 }
 

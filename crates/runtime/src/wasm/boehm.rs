@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::Obj;
+use super::api::Failure;
 use crate::exc;
 
 pub(super) struct Boehm;
@@ -30,7 +31,9 @@ pub(super) unsafe fn add_static_data(_data: Range<usize>) {}
 
 pub(super) unsafe fn teardown() {}
 
-pub(super) unsafe fn allocate(_size: usize, _has_pointers: bool) -> Obj {
+pub(super) fn set_most_heap(_most: Option<usize>) {}
+
+pub(super) unsafe fn allocate(_size: usize, _has_pointers: bool, _failure: Failure) -> Obj {
     none()
 }
 

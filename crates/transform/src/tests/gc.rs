@@ -50,50 +50,76 @@ fn roots_and_barriers_are_inserted() {
         struct node = GcStruct { value: Signed, next: *GcArray of Signed, }
         struct pair = GcStruct { a: *GcStruct node, b: *GcStruct node, }
         func make = synth 'make' (): func(Signed, *GcArray of Signed) -> *GcStruct node
+        func rpy_raise_memory_error = external 'rpy_raise_memory_error': func(*Struct object_vtable, *GcStruct object) -> Void
         graph f
         block0(n_0: Signed):
             first_1: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
-            v2: Void = gc_enter_roots_frame(2)
-            pair_3: *GcStruct pair = gc_malloc_nursery(<type GcStruct pair>, <gc>)
+            v2: Bool = exc_occurred()
+            switch v2
+                False: block1(first_1, n_0)
+                True: block10()
+        block1(first_3: *GcStruct node, n_4: Signed):
+            v5: Void = gc_enter_roots_frame(2)
+            pair_6: *GcStruct pair = gc_malloc_nursery(<type GcStruct pair>, <gc>)
             canraise
-                ok: block2(pair_3, first_1, n_0)
-                null *Struct object_vtable(_, _): block1(first_1, n_0)
-        block1(first_4: *GcStruct node, n_5: Signed):
-            v6: Void = gc_save_root(0, first_4)
-            v7: Void = gc_save_root(1, null *GcOpaque GCREF)
-            pair_8: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
-            first_9: *GcStruct node = gc_restore_root(0)
-            goto block2(pair_8, first_9, n_5)
-        block2(pair_10: *GcStruct pair, first_11: *GcStruct node, n_12: Signed):
-            u2_13: Void = setfield(pair_10, .a, first_11)
-            v14: Void = gc_save_root(0, pair_10)
-            v15: Void = gc_save_root(1, null *GcArray of Signed)
-            goto block3(n_12, pair_10, null *GcArray of Signed)
-        block3(i_16: Signed, pair1_17: *GcStruct pair, last_18: *GcArray of Signed):
-            c_19: Bool = int_gt(i_16, 0)
-            switch c_19
-                False: block4(pair1_17)
-                True: block5(i_16, last_18)
-        block4(pair3_20: *GcStruct pair):
-            v21: Void = gc_leave_roots_frame(2)
-            a_22: *GcStruct node = getfield(pair3_20, .a)
-            b_23: *GcStruct node = getfield(pair3_20, .b)
-            same_24: Bool = ptr_eq(a_22, b_23)
-            v_25: Signed = getfield(b_23, .value)
-            w_26: Signed = cast_bool_to_int(same_24)
-            x_27: Signed = int_add(v_25, w_26)
-            goto return(x_27)
-        block5(i2_28: Signed, last2_29: *GcArray of Signed):
-            j_30: Signed = int_sub(i2_28, 1)
-            new_31: *GcStruct node = direct_call(&make, j_30, last2_29)
-            pair2_32: *GcStruct pair = gc_restore_root(0)
-            v33: Void = gc_writebarrier(pair2_32)
-            u3_34: Void = setfield(pair2_32, .b, new_31)
-            u4_35: Void = setfield(pair2_32, .a, new_31)
-            last2_36: *GcArray of Signed = gc_restore_root(1)
-            goto block3(j_30, pair2_32, last2_36)
-        return(result_37: Signed)
-        except(etype_38: *Struct object_vtable, evalue_39: *GcStruct object)
+                ok: block3(pair_6, first_3, n_4)
+                null *Struct object_vtable(_, _): block2(first_3, n_4)
+        block2(first_7: *GcStruct node, n_8: Signed):
+            v9: Void = gc_save_root(0, first_7)
+            v10: Void = gc_save_root(1, null *GcOpaque GCREF)
+            pair_11: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            v12: Bool = ptr_iszero(pair_11)
+            first_13: *GcStruct node = gc_restore_root(0)
+            switch v12
+                False: block3(pair_11, first_13, n_8)
+                True: block9()
+        block3(pair_14: *GcStruct pair, first_15: *GcStruct node, n_16: Signed):
+            u2_17: Void = setfield(pair_14, .a, first_15)
+            v18: Void = gc_save_root(0, pair_14)
+            v19: Void = gc_save_root(1, null *GcArray of Signed)
+            goto block4(n_16, pair_14, null *GcArray of Signed)
+        block4(i_20: Signed, pair1_21: *GcStruct pair, last_22: *GcArray of Signed):
+            c_23: Bool = int_gt(i_20, 0)
+            switch c_23
+                False: block5(pair1_21)
+                True: block6(i_20, last_22)
+        block5(pair3_24: *GcStruct pair):
+            v25: Void = gc_leave_roots_frame(2)
+            a_26: *GcStruct node = getfield(pair3_24, .a)
+            b_27: *GcStruct node = getfield(pair3_24, .b)
+            same_28: Bool = ptr_eq(a_26, b_27)
+            v_29: Signed = getfield(b_27, .value)
+            w_30: Signed = cast_bool_to_int(same_28)
+            x_31: Signed = int_add(v_29, w_30)
+            goto return(x_31)
+        block6(i2_32: Signed, last2_33: *GcArray of Signed):
+            j_34: Signed = int_sub(i2_32, 1)
+            new_35: *GcStruct node = direct_call(&make, j_34, last2_33)
+            v36: Bool = exc_occurred()
+            pair2_37: *GcStruct pair = gc_restore_root(0)
+            last2_38: *GcArray of Signed = gc_restore_root(1)
+            switch v36
+                False: block7(pair2_37, new_35, j_34, last2_38)
+                True: block8()
+        block7(pair2_39: *GcStruct pair, new_40: *GcStruct node, j_41: Signed, last2_42: *GcArray of Signed):
+            v43: Void = gc_writebarrier(pair2_39)
+            u3_44: Void = setfield(pair2_39, .b, new_40)
+            u4_45: Void = setfield(pair2_39, .a, new_40)
+            goto block4(j_41, pair2_39, last2_42)
+        block8():
+            v46: Void = gc_leave_roots_frame(2)
+            v47: Void = debug_record_traceback()
+            goto return(0)
+        block9():
+            v48: Void = gc_leave_roots_frame(2)
+            v49: Void = direct_call(&rpy_raise_memory_error, &vtable #00000000000000e6 as *Struct object_vtable, &object #00000000000000e6 GcStruct object as *GcStruct object)
+            v50: Void = debug_record_traceback()
+            goto return(0)
+        block10():
+            v51: Void = debug_record_traceback()
+            goto return(0)
+        return(result_52: Signed)
+        except(etype_53: *Struct object_vtable, evalue_54: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }
@@ -108,40 +134,58 @@ fn roots_are_placed_quickly() {
         graph f
         block0(n_0: Signed):
             first_1: *GcStruct node = direct_call(&make, n_0, null *GcArray of Signed)
-            v31: Void = gc_enter_roots_frame(2)
-            v26: Void = gc_save_root(0, first_1)
-            v32: Void = gc_save_root(1, null *GcOpaque GCREF)
-            pair_2: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
-            v27: Void = gc_save_root(1, pair_2)
-            first_28: *GcStruct node = gc_restore_root(0)
-            u2_3: Void = setfield(pair_2, .a, first_28)
-            v34: Void = gc_save_root(0, null *GcOpaque GCREF)
-            goto block1(n_0)
-        block1(i_4: Signed):
-            c_7: Bool = int_gt(i_4, 0)
-            switch c_7
-                False: block2()
-                True: block3(i_4)
-        block2():
-            pair_29: *GcStruct pair = gc_restore_root(1)
-            v33: Void = gc_leave_roots_frame(2)
-            a_9: *GcStruct node = getfield(pair_29, .a)
-            b_10: *GcStruct node = getfield(pair_29, .b)
-            same_11: Bool = ptr_eq(a_9, b_10)
-            v_12: Signed = getfield(b_10, .value)
-            w_13: Signed = cast_bool_to_int(same_11)
-            x_14: Signed = int_add(v_12, w_13)
-            goto return(x_14)
-        block3(i_35: Signed):
-            j_18: Signed = int_sub(i_35, 1)
-            new_19: *GcStruct node = direct_call(&make, j_18, null *GcArray of Signed)
-            pair_30: *GcStruct pair = gc_restore_root(1)
-            v25: Void = gc_writebarrier(pair_30)
-            u3_20: Void = setfield(pair_30, .b, new_19)
-            u4_21: Void = setfield(pair_30, .a, new_19)
-            goto block1(j_18)
-        return(result_22: Signed)
-        except(etype_23: *Struct object_vtable, evalue_24: *GcStruct object)
+            v41: Void = gc_enter_roots_frame(2)
+            v36: Void = gc_save_root(0, first_1)
+            v2: Bool = exc_occurred()
+            switch v2
+                False: block1(n_0)
+                True: block7()
+        block1(n_47: Signed):
+            v42: Void = gc_save_root(1, null *GcOpaque GCREF)
+            pair_5: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            v37: Void = gc_save_root(1, pair_5)
+            first_38: *GcStruct node = gc_restore_root(0)
+            u2_6: Void = setfield(pair_5, .a, first_38)
+            v46: Void = gc_save_root(0, null *GcOpaque GCREF)
+            goto block2(n_47)
+        block2(i_7: Signed):
+            c_10: Bool = int_gt(i_7, 0)
+            switch c_10
+                False: block3()
+                True: block4(i_7)
+        block3():
+            pair_39: *GcStruct pair = gc_restore_root(1)
+            v43: Void = gc_leave_roots_frame(2)
+            a_12: *GcStruct node = getfield(pair_39, .a)
+            b_13: *GcStruct node = getfield(pair_39, .b)
+            same_14: Bool = ptr_eq(a_12, b_13)
+            v_15: Signed = getfield(b_13, .value)
+            w_16: Signed = cast_bool_to_int(same_14)
+            x_17: Signed = int_add(v_15, w_16)
+            goto return(x_17)
+        block4(i_48: Signed):
+            j_21: Signed = int_sub(i_48, 1)
+            new_22: *GcStruct node = direct_call(&make, j_21, null *GcArray of Signed)
+            v23: Bool = exc_occurred()
+            switch v23
+                False: block5(new_22, j_21)
+                True: block6()
+        block5(new_49: *GcStruct node, j_50: Signed):
+            pair_40: *GcStruct pair = gc_restore_root(1)
+            v35: Void = gc_writebarrier(pair_40)
+            u3_28: Void = setfield(pair_40, .b, new_49)
+            u4_29: Void = setfield(pair_40, .a, new_49)
+            goto block2(j_50)
+        block6():
+            v44: Void = gc_leave_roots_frame(2)
+            v30: Void = debug_record_traceback()
+            goto return(0)
+        block7():
+            v45: Void = gc_leave_roots_frame(2)
+            v31: Void = debug_record_traceback()
+            goto return(0)
+        return(result_32: Signed)
+        except(etype_33: *Struct object_vtable, evalue_34: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.quick_gc(&p.exceptions(&p.program))));
 }
@@ -230,29 +274,54 @@ fn a_loop_that_does_not_use_a_root_leaves_it_in_its_slot() {
         graph f
         block0(n_0: Signed):
             kept_1: *GcStruct node = direct_call(&make, n_0)
-            v2: Void = gc_enter_roots_frame(1)
-            v3: Void = gc_save_root(0, kept_1)
-            goto block1(n_0)
-        block1(i_4: Signed):
-            c_5: Bool = int_gt(i_4, 0)
-            switch c_5
-                False: block2()
-                True: block3(i_4)
-        block2():
-            last_6: *GcStruct node = direct_call(&make, 3)
-            kept3_7: *GcStruct node = gc_restore_root(0)
-            v8: Void = gc_leave_roots_frame(1)
-            a_9: Signed = getfield(kept3_7, .value)
-            b_10: Signed = getfield(last_6, .value)
-            x_11: Signed = int_add(a_9, b_10)
-            goto return(x_11)
-        block3(i2_12: Signed):
-            other_13: *GcStruct node = direct_call(&make, i2_12)
-            v_14: Signed = getfield(other_13, .value)
-            j_15: Signed = int_sub(v_14, 1)
-            goto block1(j_15)
-        return(result_16: Signed)
-        except(etype_17: *Struct object_vtable, evalue_18: *GcStruct object)
+            v2: Bool = exc_occurred()
+            switch v2
+                False: block1(n_0, kept_1)
+                True: block9()
+        block1(n_3: Signed, kept_4: *GcStruct node):
+            v5: Void = gc_enter_roots_frame(1)
+            v6: Void = gc_save_root(0, kept_4)
+            goto block2(n_3)
+        block2(i_7: Signed):
+            c_8: Bool = int_gt(i_7, 0)
+            switch c_8
+                False: block3()
+                True: block6(i_7)
+        block3():
+            last_9: *GcStruct node = direct_call(&make, 3)
+            v10: Bool = exc_occurred()
+            kept3_11: *GcStruct node = gc_restore_root(0)
+            v12: Void = gc_leave_roots_frame(1)
+            switch v10
+                False: block4(kept3_11, last_9)
+                True: block5()
+        block4(kept3_13: *GcStruct node, last_14: *GcStruct node):
+            a_15: Signed = getfield(kept3_13, .value)
+            b_16: Signed = getfield(last_14, .value)
+            x_17: Signed = int_add(a_15, b_16)
+            goto return(x_17)
+        block5():
+            v18: Void = debug_record_traceback()
+            goto return(0)
+        block6(i2_19: Signed):
+            other_20: *GcStruct node = direct_call(&make, i2_19)
+            v21: Bool = exc_occurred()
+            switch v21
+                False: block7(other_20)
+                True: block8()
+        block7(other_22: *GcStruct node):
+            v_23: Signed = getfield(other_22, .value)
+            j_24: Signed = int_sub(v_23, 1)
+            goto block2(j_24)
+        block8():
+            v25: Void = gc_leave_roots_frame(1)
+            v26: Void = debug_record_traceback()
+            goto return(0)
+        block9():
+            v27: Void = debug_record_traceback()
+            goto return(0)
+        return(result_28: Signed)
+        except(etype_29: *Struct object_vtable, evalue_30: *GcStruct object)
     "#]]
     .assert_eq(&text(&p.gc(&p.exceptions(&p.program))));
 }

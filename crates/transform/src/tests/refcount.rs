@@ -56,23 +56,42 @@ fn results_are_handed_over_and_old_values_let_go() {
         graph f
         block0(n_0: Signed):
             first_1: *GcStruct node = direct_call(&make, n_0)
-            p_2: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
-            u0_3: Void = setfield(p_2, .a, first_1)
-            second_4: *GcStruct node = direct_call(&make, n_0)
-            v5: *GcStruct node = getfield(p_2, .a)
-            v6: Void = direct_call(&rpy_gc_incref, second_4)
-            u1_7: Void = setfield(p_2, .a, second_4)
-            v8: Void = direct_call(&rpy_gc_decref, v5)
-            v9: *GcStruct node = getfield(p_2, .b)
-            v10: Void = direct_call(&rpy_gc_incref, second_4)
-            u2_11: Void = setfield(p_2, .b, second_4)
-            v12: Void = direct_call(&rpy_gc_decref, v9)
-            v13: Void = direct_call(&rpy_gc_decref~2, p_2)
-            v_14: Signed = getfield(second_4, .value)
-            v15: Void = direct_call(&rpy_gc_decref, second_4)
-            goto return(v_14)
-        return(result_16: Signed)
-        except(etype_17: *Struct object_vtable, evalue_18: *GcStruct object)
+            v2: Bool = exc_occurred()
+            switch v2
+                False: block1(first_1, n_0)
+                True: block5()
+        block1(first_3: *GcStruct node, n_4: Signed):
+            p_5: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            u0_6: Void = setfield(p_5, .a, first_3)
+            second_7: *GcStruct node = direct_call(&make, n_4)
+            v8: Bool = exc_occurred()
+            switch v8
+                False: block2(p_5, second_7)
+                True: block3(p_5)
+        block2(p_9: *GcStruct pair, second_10: *GcStruct node):
+            v11: *GcStruct node = getfield(p_9, .a)
+            v12: Void = direct_call(&rpy_gc_incref, second_10)
+            u1_13: Void = setfield(p_9, .a, second_10)
+            v14: Void = direct_call(&rpy_gc_decref, v11)
+            v15: *GcStruct node = getfield(p_9, .b)
+            v16: Void = direct_call(&rpy_gc_incref, second_10)
+            u2_17: Void = setfield(p_9, .b, second_10)
+            v18: Void = direct_call(&rpy_gc_decref, v15)
+            v19: Void = direct_call(&rpy_gc_decref~2, p_9)
+            v_20: Signed = getfield(second_10, .value)
+            v21: Void = direct_call(&rpy_gc_decref, second_10)
+            goto return(v_20)
+        block3(p_22: *GcStruct pair):
+            v23: Void = direct_call(&rpy_gc_decref~2, p_22)
+            goto block4()
+        block4():
+            v24: Void = debug_record_traceback()
+            goto return(0)
+        block5():
+            v25: Void = debug_record_traceback()
+            goto return(0)
+        return(result_26: Signed)
+        except(etype_27: *Struct object_vtable, evalue_28: *GcStruct object)
     "#]]
     .assert_eq(&counted(&format!("{NODE}{source}")));
 }
@@ -182,9 +201,18 @@ fn links_hand_over_and_borrowed_arguments_are_counted_there() {
         block5(x2_18: *GcStruct node, i2_19: Signed):
             j_20: Signed = int_sub(i2_19, 1)
             new_21: *GcStruct node = direct_call(&make, j_20)
-            goto block1(new_21, x2_18, j_20)
-        return(result_22: Signed)
-        except(etype_23: *Struct object_vtable, evalue_24: *GcStruct object)
+            v22: Bool = exc_occurred()
+            switch v22
+                False: block1(new_21, x2_18, j_20)
+                True: block6(x2_18)
+        block6(x2_23: *GcStruct node):
+            v24: Void = direct_call(&rpy_gc_decref, x2_23)
+            goto block7()
+        block7():
+            v25: Void = debug_record_traceback()
+            goto return(0)
+        return(result_26: Signed)
+        except(etype_27: *Struct object_vtable, evalue_28: *GcStruct object)
     "#]]
     .assert_eq(&counted(&format!("{NODE}{source}")));
 }
