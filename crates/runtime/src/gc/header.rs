@@ -146,7 +146,7 @@ impl TypeInfo {
         unsafe {
             self.for_each_pointer_in_fixed_part(obj, &mut f);
             if self.item_pointers != 0 {
-                self.for_each_pointer_in_items::<true>(obj, 0, self.length(obj), f);
+                self.for_each_pointer_in_items(obj, 0, self.length(obj), f);
             }
         }
     }
@@ -170,13 +170,12 @@ impl TypeInfo {
         }
     }
 
-    /// The same for the items from number `from` to before number `to`. With `ARE_READ` objects that are only pointed
-    /// to are fetched ahead.
+    /// The same for the items from number `from` to before number `to`.
     ///
     /// # Safety
     /// As for [`TypeInfo::for_each_pointer`]; there are so many items.
     #[inline]
-    pub(crate) unsafe fn for_each_pointer_in_items<const ARE_READ: bool>(
+    pub(crate) unsafe fn for_each_pointer_in_items(
         &self,
         obj: usize,
         from: usize,
@@ -189,7 +188,7 @@ impl TypeInfo {
             let mut item = obj + self.items_offset as usize + from * self.item_size as usize;
             if self.item_size as usize == POINTER {
                 for left in (0..to.saturating_sub(from)).rev() {
-                    if ARE_READ && left >= AHEAD {
+                    if left >= AHEAD {
                         prefetch(*((item + AHEAD * POINTER) as *const usize));
                     }
                     f(item as *mut usize);
@@ -204,6 +203,26 @@ impl TypeInfo {
                 item += self.item_size as usize;
             }
         }
+    }
+
+    /// The items from number `from` to before number `to`, if each is one pointer.
+    ///
+    /// # Safety
+    /// As for [`TypeInfo::for_each_pointer_in_items`]; they are not written to while the result is used.
+    #[inline]
+    pub(crate) unsafe fn items_as_pointers<'a>(
+        &self,
+        obj: usize,
+        from: usize,
+        to: usize,
+    ) -> Option<&'a [usize]> {
+        let is_pointer = self.item_size as usize == POINTER && self.item_pointers == 1;
+        let start = obj + self.items_offset as usize + from * POINTER;
+        let count = to.saturating_sub(from);
+        // SAFETY: by contract.
+        is_pointer.then(|| unsafe {
+            core::slice::from_raw_parts(core::ptr::with_exposed_provenance(start), count)
+        })
     }
 
     /// Fetches the items from number `from` to before number `to`, as far as they are small.

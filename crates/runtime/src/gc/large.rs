@@ -128,6 +128,12 @@ impl LargeSpace {
             }
     }
 
+    /// Where large objects are: the lowest address, and how many bytes from there.
+    #[inline]
+    pub(crate) fn range(&self) -> (usize, usize) {
+        (self.lowest, self.span)
+    }
+
     /// Makes a young object an old one.
     ///
     /// # Safety

@@ -290,9 +290,7 @@ impl Gc {
             if to < length {
                 self.slices.push((array, to));
             }
-            info.for_each_pointer_in_items::<true>(array, from.min(to), to, |slot| {
-                self.mark(*slot)
-            });
+            info.for_each_pointer_in_items(array, from.min(to), to, |slot| self.mark(*slot));
             (SLICE * info.item_size as usize) as isize
         }
     }

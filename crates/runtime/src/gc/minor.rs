@@ -148,12 +148,16 @@ impl Gc {
     unsafe fn visit_young_items(&mut self, obj: Obj, from: usize, to: usize, black: bool) {
         // SAFETY: the object has so many items.
         unsafe {
-            // Of the items of a card few are young, and nothing is read of the others.
-            TypeInfo::of(obj).for_each_pointer_in_items::<false>(obj, from, to, |slot| {
-                let obj = *slot;
-                if self.is_in_nursery(obj) || self.large.is_young(obj) {
-                    self.visit_young_item(slot);
-                }
+            let info = TypeInfo::of(obj);
+            // Mostly none is young: that is known by comparing alone.
+            if let Some(items) = info.items_as_pointers(obj, from, to)
+                && !black
+                && !self.may_be_young(items)
+            {
+                return;
+            }
+            info.for_each_pointer_in_items(obj, from, to, |slot| {
+                self.visit_young(slot);
                 if black {
                     self.mark(*slot);
                 }
@@ -161,10 +165,13 @@ impl Gc {
         }
     }
 
-    #[inline(never)]
-    unsafe fn visit_young_item(&mut self, slot: *mut usize) {
-        // SAFETY: as for the callee.
-        unsafe { self.visit_young(slot) }
+    /// Whether one of these objects may be young. Nothing is read of them.
+    #[inline]
+    fn may_be_young(&self, objects: &[Obj]) -> bool {
+        let (nursery, most) = (self.nursery, self.nursery_most);
+        let (lowest, span) = self.large.range();
+        let mut all = objects.iter();
+        all.any(|obj| obj.wrapping_sub(nursery) < most || obj.wrapping_sub(lowest) < span)
     }
 
     unsafe fn drain_young(&mut self) {

@@ -477,17 +477,12 @@ pub unsafe extern "C" fn rpy_gc_copy_counted(
     // SAFETY: by contract.
     unsafe {
         let info = TypeInfo::of(source);
-        info.for_each_pointer_in_items::<true>(
-            source,
-            source_start,
-            source_start + length,
-            |slot| {
-                rpy_gc_incref(*slot);
-            },
-        );
+        info.for_each_pointer_in_items(source, source_start, source_start + length, |slot| {
+            rpy_gc_incref(*slot);
+        });
         // What was there is let go of when the new references are in place: finalizers look.
         let mut old = Stack::new();
-        info.for_each_pointer_in_items::<true>(dest, dest_start, dest_start + length, |slot| {
+        info.for_each_pointer_in_items(dest, dest_start, dest_start + length, |slot| {
             if *slot != 0 {
                 old.push(*slot);
             }
