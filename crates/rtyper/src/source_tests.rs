@@ -192,7 +192,7 @@ def f(n):
                 fixed_1: *GcArray of Signed = malloc_varsize(<type GcArray of Signed>, <gc>, 2) @2
                 v2: Void = setarrayitem(fixed_1, 0, n_0) @2
                 v3: Void = setarrayitem(fixed_1, 1, 2) @2
-                grown_4: *GcStruct list = direct_call(&rlist.ll_newlist, <type GcStruct list>, 0) @4
+                grown_4: *GcStruct list = direct_call(&rlist.ll_newemptylist, <type GcStruct list>) @4
                 v5: Signed = direct_call(&rlist.ll_getitem_nonneg, <const False>, fixed_1, 0) @10
                 v6: Void = direct_call(&rlist.ll_append, grown_4, v5) @11
                 v7: Signed = direct_call(&rlist.ll_getitem_nonneg~2, <const False>, grown_4, 0) @15
