@@ -33,6 +33,8 @@ const MACHINES: &[(&str, &str)] = &[
 const NUMBERS: &str = include_str!("targets/numbers.py");
 const SYSTEM: &str = include_str!("targets/system.py");
 const FAULTS: &str = include_str!("targets/faults.py");
+/// The collector looks at some parts of a large object only.
+const CARDS: &str = include_str!("targets/cards.py");
 /// Where C has words of 32 bits.
 const C_CALLS: &str = include_str!("targets/c_calls.py");
 const WIDE: &str = include_str!("targets/wide.py");
@@ -46,6 +48,7 @@ static PLACE: LazyLock<Place> = LazyLock::new(|| {
             ("numbers.py", NUMBERS),
             ("system.py", SYSTEM),
             ("faults.py", FAULTS),
+            ("cards.py", CARDS),
             ("c_calls.py", C_CALLS),
             ("wide.py", WIDE),
             ("addresses.py", ADDRESSES),
@@ -155,6 +158,10 @@ fn collectors(triple: &str) -> Result<(), Failed> {
 
 fn numbers(triple: &str) -> Result<(), Failed> {
     compare(&PLACE.0, "numbers.py", &["7"], triple, false)
+}
+
+fn cards(triple: &str) -> Result<(), Failed> {
+    compare(&PLACE.0, "cards.py", &["20000"], triple, false)
 }
 
 /// Constants, threads, stacklets, and a C library that the program brings.
@@ -494,6 +501,7 @@ fn main() -> ExitCode {
         trial("fixtures", Box::new(move || fixtures(triple)));
         trial("stressed", Box::new(move || stressed(triple)));
         trial("collectors", Box::new(move || collectors(triple)));
+        trial("cards", Box::new(move || cards(triple)));
         // There the levels include the usual one.
         if triple != I386 {
             trial("numbers", Box::new(move || numbers(triple)));

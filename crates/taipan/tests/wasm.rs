@@ -34,6 +34,7 @@ const HOST: &str = "x86_64-unknown-linux-gnu";
 const FILES: &[(&str, &str)] = &[
     ("numbers.py", include_str!("targets/numbers.py")),
     ("faults.py", include_str!("targets/faults.py")),
+    ("cards.py", include_str!("targets/cards.py")),
     ("system.py", include_str!("wasm/system.py")),
     ("prompt.py", PROMPT),
     ("missing.py", MISSING),
@@ -214,6 +215,11 @@ fn levels() -> Result<(), Failed> {
         compare(&PLACE.0, "numbers.py", &["7"], options, false)?;
     }
     compare(&programs(), "richards.py", &["1"], &["-O0"], false)
+}
+
+/// The collector looks at some parts of a large object only.
+fn cards() -> Result<(), Failed> {
+    compare(&PLACE.0, "cards.py", &["20000"], &[], false)
 }
 
 fn collectors() -> Result<(), Failed> {
@@ -593,6 +599,7 @@ fn main() -> ExitCode {
     trial("stressed", Box::new(stressed));
     trial("levels", Box::new(levels));
     trial("collectors", Box::new(collectors));
+    trial("cards", Box::new(cards));
     trial("system", Box::new(system));
     trial("faults", Box::new(faults));
     trial("run", Box::new(run));

@@ -205,7 +205,8 @@ impl TypeInfo {
         }
     }
 
-    /// The items from number `from` to before number `to`, if each is one pointer.
+    /// The items from number `from` to before number `to`, if each is one pointer and takes no more memory than addresses
+    /// of the machine do.
     ///
     /// # Safety
     /// As for [`TypeInfo::for_each_pointer_in_items`]; they are not written to while the result is used.
@@ -216,7 +217,7 @@ impl TypeInfo {
         from: usize,
         to: usize,
     ) -> Option<&'a [usize]> {
-        let is_pointer = self.item_size as usize == POINTER && self.item_pointers == 1;
+        let is_pointer = self.item_size as usize == size_of::<usize>() && self.item_pointers == 1;
         let start = obj + self.items_offset as usize + from * POINTER;
         let count = to.saturating_sub(from);
         // SAFETY: by contract.
