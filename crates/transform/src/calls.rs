@@ -3,10 +3,11 @@
 use taipan_graph::Operation;
 use taipan_language::Exc;
 use taipan_lltype::{
-    ConstantOperand, FuncKind, FuncSym, GC, LLConst, LLOp, LLOperand, LowLevel, NamedOperands,
-    PlainOp, Program, RAISE, StaticSym, StructId, TypeKind, View, VoidConst,
+    ConstantOperand, FuncKind, FuncSym, FuncType, GC, LLConst, LLGraph, LLOp, LLOperand, LowLevel,
+    NamedOperands, PlainOp, Program, RAISE, StaticSym, StructId, TypeKind, VOID, View, VoidConst,
 };
 
+use crate::ssa::{constant, type_of};
 use crate::{Effects, Summaries};
 
 /// Who is called.
@@ -175,4 +176,27 @@ pub(crate) fn is_subclass(class: &StaticSym, of: &StaticSym, program: &dyn Progr
 /// Whether an exception link with this case catches everything.
 pub(crate) fn catches_all(case: &LLConst, program: &dyn Program) -> bool {
     vtable(case).is_some_and(|v| is_subclass(&program.exception_vtable(Exc::Exception), v, program))
+}
+
+/// A call of a function of the runtime that returns nothing.
+pub(crate) fn runtime_call(
+    g: &mut LLGraph,
+    name: &str,
+    args: &[LLOperand],
+    at: u32,
+) -> Operation<LowLevel> {
+    let kind = FuncKind::External {
+        name: name.into(),
+        can_collect: false,
+        can_raise: false,
+        releases_gil: false,
+        library: None,
+    };
+    let ty = FuncType {
+        args: args.iter().map(|a| type_of(g, a)).collect(),
+        result: *VOID,
+    };
+    let result = g.new_var("", *VOID);
+    let callee = &constant(LLConst::Func(FuncSym::new(kind, ty)));
+    View::DirectCall { callee, args }.operation(result, at)
 }

@@ -23,11 +23,11 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, Link, Operation, VarId};
 use taipan_language::Exc;
 use taipan_lltype::{
-    BOOL, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands,
-    OBJECT, OBJECT_VTABLE, Program, VOID, View,
+    BOOL, LLConst, LLGraph, LLOperand, LowLevel, NamedOperands, OBJECT, OBJECT_VTABLE, Program,
+    VOID, View,
 };
 
-use crate::calls::allocates;
+use crate::calls::{allocates, runtime_call};
 use crate::ssa::{branch, constant, push, zero};
 
 /// Tests the results of all allocations that have no test yet.
@@ -101,20 +101,8 @@ pub(crate) fn memory_error(program: &dyn Program) -> [LLOperand; 2] {
 fn raise_memory_error(g: &mut LLGraph, at: u32, program: &dyn Program) -> BlockId {
     let out = g.new_block(Vec::new());
     // A call: there are many such places, and none is ever reached in most programs.
-    let kind = FuncKind::External {
-        name: "rpy_raise_memory_error".into(),
-        can_collect: false,
-        can_raise: false,
-        releases_gil: false,
-        library: None,
-    };
-    let ty = FuncType {
-        args: [OBJECT_VTABLE.ptr(), OBJECT.ptr()].into(),
-        result: *VOID,
-    };
-    let callee = &constant(LLConst::Func(FuncSym::new(kind, ty)));
-    let args = &memory_error(program);
-    push(g, out, View::DirectCall { callee, args }, *VOID, at);
+    let call = runtime_call(g, "rpy_raise_memory_error", &memory_error(program), at);
+    g.block_mut(out).operations.push(call);
     push(g, out, View::DebugRecordTraceback {}, *VOID, at);
     let dummy = zero(*g.ty(g.returnvar())).unwrap_or(LLConst::void());
     g.block_mut(out).exits = vec![Link::new(g.returnblock, vec![constant(dummy)])];

@@ -35,12 +35,12 @@ use taipan_graph::{
     transform_dead_op_vars,
 };
 use taipan_lltype::{
-    BOOL, ConstantOperand, EFFECT, FuncKind, FuncSym, FuncType, GCREF, LLConst, LLGraph, LLOp,
-    LLOperand, LLType, LowLevel, NamedOperands, PlainOp, Program, VOID, View, layout,
+    BOOL, ConstantOperand, EFFECT, GCREF, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
+    NamedOperands, PlainOp, Program, VOID, View, layout,
 };
 
 use crate::Summaries;
-use crate::calls::is_raw_malloc;
+use crate::calls::{is_raw_malloc, runtime_call};
 use crate::memory_errors::tested_allocation;
 use crate::ssa::{constant, type_of};
 
@@ -299,26 +299,8 @@ impl Count {
             Count::Up => "rpy_gc_incref",
             Count::Down => "rpy_gc_decref",
         };
-        call(g, name, &[object.into()], at)
+        runtime_call(g, name, &[object.into()], at)
     }
-}
-
-/// A call of a function of the runtime that returns nothing.
-fn call(g: &mut LLGraph, name: &str, args: &[LLOperand], at: u32) -> Operation<LowLevel> {
-    let kind = FuncKind::External {
-        name: name.into(),
-        can_collect: false,
-        can_raise: false,
-        releases_gil: false,
-        library: None,
-    };
-    let ty = FuncType {
-        args: args.iter().map(|a| type_of(g, a)).collect(),
-        result: *VOID,
-    };
-    let result = g.new_var("", *VOID);
-    let callee = &constant(LLConst::Func(FuncSym::new(kind, ty)));
-    View::DirectCall { callee, args }.operation(result, at)
 }
 
 /// What is put into a block: operations, and counts of references that may turn out to be
@@ -473,7 +455,7 @@ impl Block<'_> {
                 return false;
             }
             View::GcCopyArray { source, .. } if has_pointers(g, source, s) => {
-                let copy = call(g, "rpy_gc_copy_counted", &op.args, at);
+                let copy = runtime_call(g, "rpy_gc_copy_counted", &op.args, at);
                 self.fresh.clear();
                 self.steps.push(Step::Op(copy));
                 return false;

@@ -122,16 +122,16 @@ impl LargeSpace {
     #[inline]
     pub(crate) unsafe fn is_young(&self, obj: usize) -> bool {
         // SAFETY: by contract; large objects have a state.
-        obj.wrapping_sub(self.lowest) < self.span
+        self.may_be_young(obj)
             && unsafe {
                 *(obj as *const usize) & (OUTSIDE | MARKED) == OUTSIDE && *state_of(obj) == YOUNG
             }
     }
 
-    /// Where large objects are: the lowest address, and how many bytes from there.
+    /// Whether an address is where young objects are. Nothing is read of it.
     #[inline]
-    pub(crate) fn range(&self) -> (usize, usize) {
-        (self.lowest, self.span)
+    pub(crate) fn may_be_young(&self, obj: usize) -> bool {
+        obj.wrapping_sub(self.lowest) < self.span
     }
 
     /// Makes a young object an old one.

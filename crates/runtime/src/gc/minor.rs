@@ -168,10 +168,8 @@ impl Gc {
     /// Whether one of these objects may be young. Nothing is read of them.
     #[inline]
     fn may_be_young(&self, objects: &[Obj]) -> bool {
-        let (nursery, most) = (self.nursery, self.nursery_most);
-        let (lowest, span) = self.large.range();
         let mut all = objects.iter();
-        all.any(|obj| obj.wrapping_sub(nursery) < most || obj.wrapping_sub(lowest) < span)
+        all.any(|obj| self.is_in_nursery(*obj) || self.large.may_be_young(*obj))
     }
 
     unsafe fn drain_young(&mut self) {
