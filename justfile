@@ -9,7 +9,7 @@ check:
 
 # All tests
 test:
-    cargo test --workspace
+    cargo test --workspace --release
 
 # Random cases of one target (docs/trust.md lists them), as many as you like: `just fuzz parser 1000000`
 fuzz TARGET CASES="1000" FIRST="0":

@@ -8,8 +8,9 @@ mod support;
 use std::path::Path;
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Completion, Trial};
+use libtest_mimic::{Arguments, Completion};
 use support::check;
+use taipan_testkit::timed_trial;
 
 /// Whether a library's header is there.
 fn has(header: &str) -> bool {
@@ -140,7 +141,7 @@ def sums(s): return rzlib.crc32(s) == rzlib.crc32(s[2:], rzlib.crc32(s[:2]))
 
 fn main() -> ExitCode {
     let trial = |name: &str, header: &'static str, test: fn()| {
-        Trial::ignorable_test(name, move || {
+        timed_trial(name, move || {
             if !has(header) {
                 return Ok(Completion::ignored_with(format!("no {header}")));
             }

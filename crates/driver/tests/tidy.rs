@@ -249,6 +249,27 @@ fn dependencies_are_used() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Manifests switch documentation tests off, so that rustdoc is not started for each crate: an example of Rust in
+/// a doc comment would never run.
+#[test]
+fn doc_comments_have_no_examples_of_rust() {
+    let mut text = String::new();
+    rust_below(&root().join("crates"), &mut text);
+    let mut is_open = false;
+    for line in text.lines().map(str::trim) {
+        let Some(doc) = line.strip_prefix("///").or(line.strip_prefix("//!")) else {
+            is_open = false;
+            continue;
+        };
+        if let Some(language) = doc.trim().strip_prefix("```") {
+            let is_rust =
+                ["", "rust", "should_panic", "no_run", "compile_fail"].contains(&language);
+            assert!(is_open || !is_rust, "an example that never runs: {line}");
+            is_open = !is_open;
+        }
+    }
+}
+
 /// CONTRIBUTING.md and the pages of recipes name no file that is not there, and CONTRIBUTING.md names
 /// every page.
 #[test]

@@ -207,11 +207,30 @@ impl Observer for Onlooker {
     }
 }
 
-/// What a program printed, with the end of its last line.
+/// Text that a program printed while it was imported, with the end of its last line, and with
+/// symbols for control characters: a program that is only checked must not steer the terminal.
 pub(crate) fn whole_lines(text: &str) -> String {
-    match text.ends_with('\n') {
-        true => text.to_owned(),
-        false => format!("{text}\n"),
+    let mut shown: String = text.chars().map(symbol).collect();
+    if !shown.ends_with('\n') {
+        shown.push('\n');
+    }
+    shown
+}
+
+/// A character that is safe on a terminal: control characters become their pictures (U+2400 and
+/// following), those that change the direction of text the replacement character, as in the source
+/// lines of diagnostics.
+fn symbol(c: char) -> char {
+    match c {
+        '\n' | '\t' => c,
+        '\0'..='\x1f' => {
+            char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            char::REPLACEMENT_CHARACTER
+        }
+        _ => c,
     }
 }
 
@@ -285,5 +304,21 @@ pub(crate) fn project_config(db: &Database, about: &Utf8Path) -> (Config, Vec<Di
             read.diagnostics.clone(),
         ),
         None => Default::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_lines;
+
+    #[test]
+    fn printed_text_does_not_steer_the_terminal() {
+        assert_eq!(whole_lines("a\tb\nc"), "a\tb\nc\n");
+        assert_eq!(
+            whole_lines("\x1b[2J\r\x7f\n"),
+            "\u{241b}[2J\u{240d}\u{2421}\n"
+        );
+        assert_eq!(whole_lines("\u{9b}2J\u{202e}\n"), "\u{fffd}2J\u{fffd}\n");
+        assert_eq!(whole_lines("\u{e9}\u{20ac}\n"), "\u{e9}\u{20ac}\n");
     }
 }

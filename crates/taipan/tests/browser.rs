@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use chromium::{Browser, Page};
 use explorer::Explorer;
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
 use serde_json::json;
+use taipan_testkit::timed_trial;
 
 /// A page on a program that is compiled.
 fn page(browser: &Browser, address: &str) -> (Explorer, Page) {
@@ -165,7 +166,7 @@ fn main() -> ExitCode {
     let browser = Arc::new(Browser::find());
     let trial = |name: &str, test: Test| {
         let browser = browser.clone();
-        Trial::ignorable_test(name, move || match &*browser {
+        timed_trial(name, move || match &*browser {
             Ok(browser) => {
                 test(browser);
                 Ok(Completion::Completed)

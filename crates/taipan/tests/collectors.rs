@@ -14,12 +14,13 @@ mod support {
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
 use support::programs::{PROGRAMS, outcome, programs};
 use support::{generated, prelude};
 use taipan_driver::missing_library;
 use taipan_language::Collector;
 use taipan_platform::Llvm;
+use taipan_testkit::timed_trial;
 
 const STRESS: (&str, &str) = ("TAIPAN_GC_STRESS", "1");
 
@@ -342,8 +343,10 @@ fn main() -> ExitCode {
         ("limited_by_llvm", limited_by_llvm),
     ];
     let mut trials = vec![
-        Trial::test("nothing_is_left", nothing_is_left),
-        Trial::test("refusals", refusals),
+        timed_trial("nothing_is_left", || {
+            nothing_is_left().map(|()| Completion::Completed)
+        }),
+        timed_trial("refusals", || refusals().map(|()| Completion::Completed)),
     ];
     for collector in Collector::ALL.iter().copied() {
         for (name, test) in tests {
@@ -363,7 +366,7 @@ fn main() -> ExitCode {
                 Some(what) => Ok(Completion::ignored_with(what.clone())),
                 None => test(collector).map(|()| Completion::Completed),
             };
-            trials.push(Trial::ignorable_test(format!("{collector}_{name}"), test));
+            trials.push(timed_trial(format!("{collector}_{name}"), test));
         }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

@@ -17,10 +17,11 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
 use support::generated::{self, Generated};
 use support::python2::Python2;
 use support::{prelude, programs};
+use taipan_testkit::timed_trial;
 
 fn native(folder: &Path, target: &str, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
@@ -145,7 +146,7 @@ fn main() -> ExitCode {
     let python = Arc::new(Python2::find());
     let trial = |name: &str, test: Test| {
         let python = python.clone();
-        Trial::ignorable_test(name, move || match &*python {
+        timed_trial(name, move || match &*python {
             Ok(python) => test(python).map(|()| Completion::Completed),
             Err(reason) => Ok(Completion::ignored_with(reason)),
         })

@@ -9,8 +9,9 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
 use taipan_platform::Llvm;
+use taipan_testkit::timed_trial;
 
 /// Numbers of lines count here. What `fails` returns is long enough for no compiler to inline the function.
 const PROGRAM: &str = "\
@@ -527,7 +528,7 @@ fn main() -> ExitCode {
             "clang" => clang.clone(),
             tool => lacking(tool),
         });
-        Trial::ignorable_test(*name, move || match missing {
+        timed_trial(*name, move || match missing {
             Some(why) => Ok(Completion::ignored_with(why)),
             None => case(options).map(|()| Completion::Completed),
         })

@@ -10,7 +10,8 @@ use std::process::{Command, ExitCode, Output};
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
+use taipan_testkit::timed_trial;
 
 /// A Python that modules work with.
 struct Python3(String);
@@ -417,12 +418,14 @@ fn main() -> ExitCode {
                        program: &'static str,
                        stress: bool| {
         let python = python.clone();
-        Trial::ignorable_test(name, move || match &*python {
+        timed_trial(name, move || match &*python {
             Ok(python) => calls(python, modules, program, stress).map(|()| Completion::Completed),
             Err(why) => Ok(Completion::ignored_with(why)),
         })
     };
-    let alone = |name: &str, test: fn() -> Result<(), Failed>| Trial::test(name, test);
+    let alone = |name: &str, test: fn() -> Result<(), Failed>| {
+        timed_trial(name, move || test().map(|()| Completion::Completed))
+    };
     let trials = vec![
         with_python("values", &["values"], "use_values.py", false),
         with_python("values_with_stress", &["values"], "use_few_values.py", true),

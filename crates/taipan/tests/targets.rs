@@ -16,8 +16,9 @@ use std::sync::LazyLock;
 
 use elsewhere::{Place, STRESSED, stderr};
 use expect_test::expect;
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
 use programs::{PROGRAMS, outcome, programs};
+use taipan_testkit::timed_trial;
 
 const HOST: &str = "x86_64-unknown-linux-gnu";
 /// Made by way of C; what runs programs of x86-64 runs these.
@@ -479,8 +480,10 @@ fn missing(triple: &str) -> Result<Option<String>, String> {
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let mut trials = vec![
-        Trial::test("refusals", refusals),
-        Trial::test("i386_refusals", i386_refusals),
+        timed_trial("refusals", || refusals().map(|()| Completion::Completed)),
+        timed_trial("i386_refusals", || {
+            i386_refusals().map(|()| Completion::Completed)
+        }),
     ];
     for &(triple, machine) in MACHINES {
         let reason = match args.list {
@@ -496,7 +499,7 @@ fn main() -> ExitCode {
                 Ok(Some(why)) | Err(why) => Err(why.into()),
             };
             let name = format!("{machine}_{name}");
-            trials.push(Trial::ignorable_test(name, test));
+            trials.push(timed_trial(name, test));
         };
         trial("fixtures", Box::new(move || fixtures(triple)));
         trial("stressed", Box::new(move || stressed(triple)));

@@ -24,9 +24,10 @@ use std::sync::LazyLock;
 use chromium::Browser;
 use elsewhere::{Place, STRESSED, stderr};
 use expect_test::expect;
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed};
 use programs::{PROGRAMS, outcome, programs};
 use serde_json::json;
+use taipan_testkit::timed_trial;
 
 const WASM: &str = "wasm32-wasi";
 const HOST: &str = "x86_64-unknown-linux-gnu";
@@ -584,12 +585,12 @@ fn main() -> ExitCode {
     };
     let required = std::env::var_os("TAIPAN_TARGETS").is_some();
     let mut trials = vec![
-        Trial::test("refusals", refusals),
-        Trial::test("missing", missing),
+        timed_trial("refusals", || refusals().map(|()| Completion::Completed)),
+        timed_trial("missing", || missing().map(|()| Completion::Completed)),
     ];
     let mut trial = |name: &str, test: Box<dyn Fn() -> Result<(), Failed> + Send>| {
         let reason = reason.clone();
-        trials.push(Trial::ignorable_test(name, move || match &reason {
+        trials.push(timed_trial(name, move || match &reason {
             Ok(None) => test().map(|()| Completion::Completed),
             Ok(Some(why)) if !required => Ok(Completion::ignored_with(why.trim())),
             Ok(Some(why)) | Err(why) => Err(why.into()),
@@ -606,7 +607,7 @@ fn main() -> ExitCode {
     type OnPage = fn(&Browser) -> Result<(), Failed>;
     for (name, test) in [("prompt", prompt as OnPage), ("quill", quill)] {
         let reason = reason.clone();
-        trials.push(Trial::ignorable_test(name, move || {
+        trials.push(timed_trial(name, move || {
             let browser = match (&reason, Browser::find()) {
                 (Ok(None), Ok(browser)) => browser,
                 (Ok(None), Err(why)) if std::env::var_os("TAIPAN_BROWSER").is_none() => {

@@ -1,14 +1,16 @@
 //! What tests share: a database in memory, the fixture language, asserts on the log of
-//! executed queries, damage to texts, and tests of passes that are files.
+//! executed queries, damage to texts, tests of passes that are files, and times of tests.
 //!
 //! **Architecture invariants.** Used by tests only. Stands on `base`, `prelude` and `fuzz`
 //! alone, so that the tests of every crate can use it.
 
 mod damage;
 mod flow_files;
+mod trial;
 
 pub use damage::{damaged, edited, slightly_damaged};
 pub use taipan_fuzz as fuzz;
+pub use trial::timed_trial;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -16,13 +16,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use libtest_mimic::{Arguments, Completion, Trial};
+use libtest_mimic::{Arguments, Completion};
 use serde_json::{Value, json};
 use taipan_base::MemorySystem;
 use taipan_driver::{
     CallOutcome, CallRequest, Database, Engine, Failure, Literal, LoadOptions, Timings, call,
     parse_literal, python_text,
 };
+use taipan_testkit::timed_trial;
 
 use pages::{Call, Example};
 use python2::Python2;
@@ -245,15 +246,12 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     for name in pages::names() {
         let page = name.clone();
-        trials.push(Trial::ignorable_test(
-            format!("engines {name}"),
-            move || {
-                let mut examples = pages::examples(&pages::read(&page))?;
-                check(engines(&page, &mut examples))
-            },
-        ));
+        trials.push(timed_trial(format!("engines {name}"), move || {
+            let mut examples = pages::examples(&pages::read(&page))?;
+            check(engines(&page, &mut examples))
+        }));
         let interpreter = interpreter.clone();
-        trials.push(Trial::ignorable_test(format!("python {name}"), move || {
+        trials.push(timed_trial(format!("python {name}"), move || {
             let mut examples = pages::examples(&pages::read(&name))?;
             match &*interpreter {
                 Ok(interpreter) => check(python(interpreter, &name, &mut examples)?),
@@ -267,7 +265,9 @@ fn main() -> ExitCode {
         ("every name is told of", told::names),
     ];
     for (name, test) in told {
-        trials.push(Trial::test(name, move || test().map_err(Into::into)));
+        trials.push(timed_trial(name, move || {
+            test().map(|()| Completion::Completed).map_err(Into::into)
+        }));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
