@@ -21,7 +21,7 @@ mod timed;
 mod watch;
 
 pub use artifacts::{ArtifactStore, Artifacts};
-pub use c_compiler::{CAnswer, asked_c_compiler, asked_table, user_secret};
+pub use c_compiler::{CAnswer, asked_c_compiler, asked_table};
 pub use db::*;
 pub use diagnostic::*;
 pub use encoding::declares_latin1;
