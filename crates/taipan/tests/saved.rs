@@ -423,7 +423,7 @@ fn forged_memory_is_not_taken() {
     let set = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
     set(0o777);
     p.edited(6, "a folder that others can write to", true);
-    assert_eq!(p.memories(), [memory.clone()]);
+    assert_eq!(p.memories(), std::slice::from_ref(&memory));
     assert!(
         fs::read(&memory).unwrap() == fs::read(&sound).unwrap(),
         "nothing is saved there"
