@@ -5,8 +5,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fastrand::Rng;
 use taipan_base::render_json;
 use taipan_benches::{EditKind, Flaw, Project};
-use taipan_driver::{Cache, CacheLimits};
+use taipan_driver::{Cache, CacheLimits, CacheSecret};
 use taipan_workbench::Workbench;
+
+const SECRET: CacheSecret = CacheSecret::fixed(b"the secret of a test of 32 bytes");
 
 /// Diagnostics, and the object file or why there is none, as a new process finds them.
 fn answers(project: &Project, cache: Option<&Utf8Path>) -> (String, Result<Vec<u8>, String>) {
@@ -18,7 +20,7 @@ fn answers(project: &Project, cache: Option<&Utf8Path>) -> (String, Result<Vec<u
     let bench = Workbench::of_files(files, path(Project::TARGET));
     let db = &bench.db;
     if let Some(folder) = cache {
-        db.set_cache(Cache::open(folder, CacheLimits::default()));
+        db.set_cache(Cache::open(folder, CacheLimits::default(), SECRET));
     }
     let found = bench.check().diagnostics;
     let object = bench.compile();

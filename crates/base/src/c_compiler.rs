@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Component, Path};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -122,24 +122,6 @@ fn compile_and_run(
         return Err(format!("the compiled question failed: {}", ran.status));
     }
     Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
-}
-
-/// Bytes that this user's processes know, and nobody else: made when they are first asked for.
-pub fn user_secret() -> io::Result<[u8; 16]> {
-    let path = own_folder(FOLDER)?.join("secret");
-    if !path.exists() {
-        let mut secret = [0; 16];
-        fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
-        let new = path.with_extension(std::process::id().to_string());
-        fs::write(&new, secret)?;
-        // Whoever comes first has made it.
-        let _ = fs::hard_link(&new, &path);
-        fs::remove_file(&new)?;
-    }
-    let known = fs::read(path)?;
-    known
-        .try_into()
-        .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
 }
 
 #[cfg(test)]

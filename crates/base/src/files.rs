@@ -10,7 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
 use taipan_language::Machine;
 
-use crate::{CAnswer, Db, Program, c_compiler, declares_latin1};
+use crate::environment::ENVIRONMENT;
+use crate::{CAnswer, Db, Program, c_compiler, declares_latin1, environment};
 
 /// A source file, existing or not: asking for a missing file makes an input too, so
 /// that its creation re-runs who asked.
@@ -112,32 +113,10 @@ pub trait System: Send + Sync {
 /// of any program.
 pub const CACHE_FOLDER: &str = ".taipan-cache";
 
-/// The path of the environment, which programs see while they are imported: a file as any
-/// other, the variables one after the other ([`environment_variables`]).
-pub const ENVIRONMENT: &str = "<environment>";
-
 /// Whether what is at a path may change while nobody says so: not what ships with Taipan, nor the
 /// environment.
 pub fn is_on_disk(path: &Utf8Path) -> bool {
-    !path.starts_with(SHIPPED) && path != ENVIRONMENT
-}
-
-/// The variables in the text at [`ENVIRONMENT`], sorted by name.
-pub fn environment_variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split_terminator('\0')
-        .filter_map(|v| v.split_once('='))
-}
-
-/// The environment of this process as a text.
-fn environment() -> String {
-    // What is not UTF-8 could not be written in a program either.
-    let mut all: Vec<(String, String)> = std::env::vars_os()
-        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-        // What is meant for Taipan is none of the program's business.
-        .filter(|(k, _)| !k.starts_with("TAIPAN"))
-        .collect();
-    all.sort();
-    all.iter().map(|(k, v)| format!("{k}={v}\0")).collect()
+    !path.starts_with(SHIPPED) && !path.starts_with(ENVIRONMENT)
 }
 
 /// The prefix of the paths of shipped files.
@@ -246,8 +225,8 @@ impl System for OsSystem {
         if path.starts_with(SHIPPED) {
             return self.shipped.read(path);
         }
-        if path == ENVIRONMENT {
-            return FileContents::Text(environment().into());
+        if path.starts_with(ENVIRONMENT) {
+            return environment::read(path);
         }
         match read_file(path) {
             Ok(Some(bytes)) => decode(bytes),

@@ -24,13 +24,6 @@ impl Key {
         Key(bytes)
     }
 
-    /// The key of an entry of some kind.
-    pub(super) fn of_kind(self, kind: &str) -> Key {
-        let mut h = KeyHasher::new(kind);
-        h.bytes(&self.0);
-        h.finish()
-    }
-
     // 128 bits are plenty against chance, and rows of packs stay small.
     fn from_hash(hash: blake3::Hash) -> Key {
         let mut key = [0; 16];

@@ -6,13 +6,16 @@
 //! Entries that a process makes are written as one file when it [flushes](Cache::flush)
 //! (see `pack`), under a temporary name and renamed; files are never changed, so
 //! processes need no locks to share a folder. Whatever goes wrong with files (none
-//! there, damaged, not readable, disk full) only makes entries missing. See
-//! docs/cache.md.
+//! there, damaged, not readable, disk full) only makes entries missing. Entries are authenticated
+//! by a secret (see `secret`): a pack that was made with another one, or was changed since, holds
+//! nothing. See docs/cache.md.
 //!
 //! ```text
-//! .taipan-cache/
-//!   3f2a….../        one folder per build of Taipan
-//!     0b77….pack
+//! ~/.cache/taipan/projects/
+//!   91b0…/           one folder per project
+//!     project        where that is
+//!     3f2a…/         one folder per build of Taipan
+//!       0b77….pack
 //! ```
 
 mod build_id;
@@ -20,12 +23,13 @@ mod key;
 mod merge;
 mod pack;
 mod place;
+mod projects;
+mod secret;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -34,7 +38,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use key::{Key, KeyHasher};
 use pack::{Pack, PackWriter, Stored};
-pub use place::{clean_cache, default_cache_folder};
+pub use place::{clean_cache, clean_old_cache, is_inside};
+pub use projects::{default_cache_folder, project_root};
+pub use secret::CacheSecret;
 
 pub use build_id::build_id;
 
@@ -70,7 +76,10 @@ struct Inner {
     folder: Utf8PathBuf,
     /// The folder of this build of Taipan.
     own: PathBuf,
+    /// The root of the project that the folder is the default one of.
+    project: Option<Utf8PathBuf>,
     limits: CacheLimits,
+    secret: CacheSecret,
     /// Whether answers are worked out all the same and compared.
     verify: bool,
     packs: Mutex<Arc<[Pack]>>,
@@ -87,17 +96,37 @@ struct State {
 impl Cache {
     /// Opens a cache; nothing is written before [`Cache::flush`]. A folder that cannot
     /// be read is an empty cache.
-    pub fn open(folder: &Utf8Path, limits: CacheLimits) -> Cache {
+    pub fn open(folder: &Utf8Path, limits: CacheLimits, secret: CacheSecret) -> Cache {
+        Cache::open_at(folder, None, limits, secret)
+    }
+
+    /// Opens the cache of a project, by its root, in the user's cache folder. It is off where there
+    /// is no such folder.
+    pub fn of_project(root: &Utf8Path, limits: CacheLimits, secret: CacheSecret) -> Cache {
+        match default_cache_folder(root) {
+            Some(folder) => Cache::open_at(&folder, Some(root.to_owned()), limits, secret),
+            None => Cache::default(),
+        }
+    }
+
+    fn open_at(
+        folder: &Utf8Path,
+        project: Option<Utf8PathBuf>,
+        limits: CacheLimits,
+        secret: CacheSecret,
+    ) -> Cache {
         let folder = camino::absolute_utf8(folder).unwrap_or_else(|_| folder.to_owned());
         let own = folder.join(format!("{:?}", build_id::build_id()));
-        let packs = open_packs(own.as_std_path());
+        let packs = open_packs(own.as_std_path(), secret);
         for p in packs.iter() {
             p.mark_used();
         }
         Cache(Some(Arc::new(Inner {
             folder,
             own: own.into_std_path_buf(),
+            project,
             limits,
+            secret,
             verify: false,
             packs: Mutex::new(packs),
             state: Mutex::default(),
@@ -126,15 +155,16 @@ impl Cache {
     /// The value of a key, if the cache has it.
     pub fn get(&self, kind: &str, key: Key) -> Option<Vec<u8>> {
         let inner = self.0.as_ref()?;
-        let key = key.of_kind(kind);
+        let key = inner.secret.stored_key(kind, key);
         let new = inner.state().new.get(&key).cloned();
         if let Some(stored) = new {
-            return stored.value();
+            return stored.value(inner.secret, key);
         }
         let packs = inner.packs().clone();
         for pack in packs.iter() {
             let Some(row) = pack.find(key) else { continue };
-            if let Some(value) = pack.stored(&row).ok().and_then(Stored::value) {
+            let stored = pack.stored(&row).ok();
+            if let Some(value) = stored.and_then(|s| s.value(inner.secret, key)) {
                 if now().saturating_sub(row.used) >= inner.limits.use_resolution {
                     inner.state().used.insert(key);
                 }
@@ -147,10 +177,10 @@ impl Cache {
     /// Adds a value that was made from what the key says. It replaces nothing: values
     /// of one key are the same.
     pub fn put(&self, kind: &str, key: Key, value: Vec<u8>) {
-        if let Some(inner) = &self.0
-            && let Some(stored) = Stored::new(value)
-        {
-            inner.state().new.insert(key.of_kind(kind), stored);
+        let Some(inner) = &self.0 else { return };
+        let key = inner.secret.stored_key(kind, key);
+        if let Some(stored) = Stored::new(inner.secret, key, value) {
+            inner.state().new.insert(key, stored);
         }
     }
 
@@ -169,10 +199,9 @@ impl Cache {
         if new.is_empty() && used.is_empty() {
             return Ok(());
         }
-        place::make_folder(&inner.folder)?;
-        std::fs::create_dir_all(&inner.own)?;
+        self.make_folder()?;
         let now = now();
-        write_pack(&inner.own, |w| {
+        write_pack(&inner.own, inner.secret, |w| {
             let mut made: Vec<_> = new.iter().collect();
             made.sort_unstable_by_key(|(key, _)| **key);
             for (key, stored) in made {
@@ -183,9 +212,22 @@ impl Cache {
             }
             Ok(())
         })?;
-        merge::tidy(&inner.folder, &inner.own, &inner.limits)?;
-        *inner.packs() = open_packs(&inner.own);
+        merge::tidy(&inner.folder, &inner.own, &inner.limits, inner.secret)?;
+        *inner.packs() = open_packs(&inner.own, inner.secret);
         Ok(())
+    }
+
+    /// Makes the folder of this build, if the cache is on: this user alone can read what is in there.
+    /// A new folder of a project is an occasion to remove those of others that are not used.
+    pub fn make_folder(&self) -> io::Result<()> {
+        let Some(inner) = &self.0 else {
+            return Ok(());
+        };
+        place::make_folder(&inner.folder)?;
+        if let Some(root) = &inner.project {
+            projects::note(&inner.folder, root)?;
+        }
+        place::make_build_folder(&inner.own)
     }
 
     /// The folder of this build, if it is on.
@@ -210,10 +252,10 @@ impl Inner {
 }
 
 /// All readable packs of a folder, the largest first, since it answers most.
-fn open_packs(folder: &Path) -> Arc<[Pack]> {
+fn open_packs(folder: &Path, secret: CacheSecret) -> Arc<[Pack]> {
     let mut packs: Vec<Pack> = pack_files(folder)
         .into_iter()
-        .filter_map(|p| Pack::open(&p).ok().flatten())
+        .filter_map(|p| Pack::open(&p, secret).ok().flatten())
         .collect();
     packs.sort_by_key(|p| std::cmp::Reverse(p.size));
     packs.into()
@@ -224,8 +266,11 @@ fn pack_files(folder: &Path) -> Vec<PathBuf> {
     files_of_kind(folder, "pack")
 }
 
-/// Paths of the files in a folder whose names end so, sorted.
+/// Paths of the files in a folder whose names end so, sorted. There is nothing behind a link.
 fn files_of_kind(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    if !place::is_real_folder(folder) {
+        return Vec::new();
+    }
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -240,15 +285,15 @@ fn files_of_kind(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// Writes a pack under a temporary name and gives it its own.
 fn write_pack(
     folder: &Path,
+    secret: CacheSecret,
     fill: impl FnOnce(&mut PackWriter<&mut std::fs::File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    // Its mode is 0600.
     let mut file = tempfile::Builder::new()
         .prefix("new-")
         .suffix(".tmp")
-        // As the user's mask has it: others may share the folder.
-        .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
-    let mut writer = PackWriter::new(file.as_file_mut())?;
+    let mut writer = PackWriter::new(file.as_file_mut(), secret)?;
     fill(&mut writer)?;
     writer.finish()?;
     let random = file.path().file_stem().unwrap_or_default().to_owned();

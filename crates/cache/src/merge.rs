@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -10,24 +11,33 @@ use camino::Utf8Path;
 
 use crate::MEMORY_EXTENSION as EXTENSION;
 use crate::pack::Pack;
-use crate::{CacheLimits, Key, files_of_kind, open_packs, pack_files, write_pack};
+use crate::place::is_build_folder;
+use crate::{CacheLimits, CacheSecret, Key, files_of_kind, open_packs, pack_files, write_pack};
 
 /// More packs than this are merged.
 const PACKS: usize = 8;
 /// Temporary files older than this belong to nobody.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// Name of the file that is locked while packs are merged.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
 
 /// Merges packs if there are many, and deletes what was not used for longest if the
 /// folder has grown over its limit. Does nothing while another process does it.
-pub(super) fn tidy(folder: &Utf8Path, own: &Path, limits: &CacheLimits) -> io::Result<()> {
+pub(super) fn tidy(
+    folder: &Utf8Path,
+    own: &Path,
+    limits: &CacheLimits,
+    secret: CacheSecret,
+) -> io::Result<()> {
     let total = size_of_packs(&other_builds(folder.as_std_path(), own)) + folder_size(own);
     if total <= limits.bytes && pack_files(own).len() <= PACKS {
         return Ok(());
     }
     // Opened anew by everybody and never deleted; the system frees it with its owner.
-    let lock = File::create(folder.join(LOCK))?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let lock =
+        (options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)).open(folder.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(()),
@@ -35,9 +45,9 @@ pub(super) fn tidy(folder: &Utf8Path, own: &Path, limits: &CacheLimits) -> io::R
     }
     remove_abandoned(own);
     let limit = remove_other_builds(folder.as_std_path(), own, limits.bytes);
-    let packs = open_packs(own);
+    let packs = open_packs(own, secret);
     if folder_size(own) > limit {
-        merge(own, &packs, limit - limit / 4)
+        merge(own, &packs, limit - limit / 4, secret)
     } else {
         // The smallest ones, as long as they are not dwarfed by the next: every entry
         // is copied a logarithmic number of times.
@@ -52,12 +62,12 @@ pub(super) fn tidy(folder: &Utf8Path, own: &Path, limits: &CacheLimits) -> io::R
         }
         // Rows of these may tell of uses of entries elsewhere: nothing is lost by
         // keeping them.
-        merge(own, &packs[packs.len() - chosen..], u64::MAX)
+        merge(own, &packs[packs.len() - chosen..], u64::MAX, secret)
     }
 }
 
 /// Writes the entries of some packs as one, no larger than `limit`, and deletes them.
-fn merge(own: &Path, packs: &[Pack], limit: u64) -> io::Result<()> {
+fn merge(own: &Path, packs: &[Pack], limit: u64, secret: CacheSecret) -> io::Result<()> {
     let mut last_use: HashMap<Key, u32> = HashMap::new();
     let mut rows = Vec::new();
     let mut seen = HashSet::new();
@@ -77,10 +87,10 @@ fn merge(own: &Path, packs: &[Pack], limit: u64) -> io::Result<()> {
         size += r.size();
         size <= limit
     });
-    write_pack(own, |w| {
+    write_pack(own, secret, |w| {
         for (i, row) in &rows {
-            // What cannot be read is left out; damage stays detectable, since checksums
-            // are copied along.
+            // What cannot be read is left out; damage stays detectable, since tags are
+            // copied along.
             if let Ok(stored) = packs[*i].stored(row) {
                 w.add(row.key, &stored, last_use[&row.key])?;
             }
@@ -123,12 +133,6 @@ fn other_builds(folder: &Path, own: &Path) -> Vec<PathBuf> {
         .filter_map(|e| Some(e.ok()?.path()))
         .filter(|p| p != own && is_build_folder(p))
         .collect()
-}
-
-/// Whether the name is one that we give: nothing else is ever deleted.
-pub(super) fn is_build_folder(path: &Path) -> bool {
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
-    name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit()) && path.is_dir()
 }
 
 /// Deletes the folders of other builds, the longest unused first, as long as they and

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! MAGIC │ values, one after the other │ rows, sorted by key │ where the rows start,
-//! their number, their checksum, MAGIC
+//! their number, their tag, MAGIC
 //! ```
 //!
-//! A row has the checksum of its value, so a damaged value costs one entry and damaged
-//! rows cost the file. Nothing is mapped: a file that somebody truncates meanwhile
+//! A row has the tag of its value, a keyed hash, so a damaged or forged value costs one entry, and
+//! damaged or forged rows cost the file. Nothing is mapped: a file that somebody truncates meanwhile
 //! gives short reads, not signals.
 
 use std::fs::File;
@@ -14,10 +14,13 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::Key;
+use taipan_platform::open_regular;
 
-const MAGIC: &[u8; 8] = b"TaipanP1";
-const ROW: usize = 48;
+use super::Key;
+use crate::secret::{CacheSecret, Purpose, Tag};
+
+const MAGIC: &[u8; 8] = b"TaipanP2";
+const ROW: usize = 56;
 const TRAILER: usize = 8 + 8 + 16 + 8;
 
 /// Values shorter than this are not worth compressing.
@@ -29,13 +32,13 @@ pub(super) struct Stored {
     pub(super) bytes: Vec<u8>,
     /// Length once decompressed; 0 for what is not compressed.
     raw_len: u32,
-    sum: u64,
+    tag: Tag,
 }
 
 impl Stored {
-    /// Compresses a value if it gets at least an eighth shorter. None for values that
+    /// Compresses the value of a key if it gets at least an eighth shorter. None for values that
     /// are too long for the format.
-    pub(super) fn new(value: Vec<u8>) -> Option<Stored> {
+    pub(super) fn new(secret: CacheSecret, key: Key, value: Vec<u8>) -> Option<Stored> {
         let raw_len = u32::try_from(value.len()).ok()?;
         let (bytes, raw_len) = if value.len() < COMPRESS_FROM {
             (value, 0)
@@ -47,17 +50,17 @@ impl Stored {
                 (value, 0)
             }
         };
-        let sum = checksum(&bytes);
+        let tag = value_tag(secret, key, raw_len, &bytes);
         Some(Stored {
             bytes,
             raw_len,
-            sum,
+            tag,
         })
     }
 
-    /// The value; none if the bytes are not those that were stored.
-    pub(super) fn value(self) -> Option<Vec<u8>> {
-        if checksum(&self.bytes) != self.sum {
+    /// The value of that key; none if the bytes are not those that were stored.
+    pub(super) fn value(self, secret: CacheSecret, key: Key) -> Option<Vec<u8>> {
+        if value_tag(secret, key, self.raw_len, &self.bytes) != self.tag {
             return None;
         }
         match self.raw_len {
@@ -67,9 +70,8 @@ impl Stored {
     }
 }
 
-fn checksum(bytes: &[u8]) -> u64 {
-    let hash = blake3::hash(bytes);
-    u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes"))
+fn value_tag(secret: CacheSecret, key: Key, raw_len: u32, bytes: &[u8]) -> Tag {
+    secret.tag(Purpose::Value, &[&key.0, &raw_len.to_le_bytes(), bytes])
 }
 
 /// An entry of a pack: where its value is and when it was last used.
@@ -79,7 +81,7 @@ pub(super) struct Row {
     offset: u64,
     len: u32,
     raw_len: u32,
-    sum: u64,
+    tag: Tag,
     /// Seconds since 1970.
     pub(super) used: u32,
     /// Whether the row has a value, or only tells that the entry was used.
@@ -93,9 +95,9 @@ impl Row {
         out[16..24].copy_from_slice(&self.offset.to_le_bytes());
         out[24..28].copy_from_slice(&self.len.to_le_bytes());
         out[28..32].copy_from_slice(&self.raw_len.to_le_bytes());
-        out[32..40].copy_from_slice(&self.sum.to_le_bytes());
-        out[40..44].copy_from_slice(&self.used.to_le_bytes());
-        out[44] = u8::from(self.has_value);
+        out[32..48].copy_from_slice(&self.tag);
+        out[48..52].copy_from_slice(&self.used.to_le_bytes());
+        out[52] = u8::from(self.has_value);
         out
     }
 
@@ -107,9 +109,9 @@ impl Row {
             offset: u64_at(16),
             len: u32_at(24),
             raw_len: u32_at(28),
-            sum: u64_at(32),
-            used: u32_at(40),
-            has_value: b[44] != 0,
+            tag: b[32..48].try_into().expect("sixteen bytes"),
+            used: u32_at(48),
+            has_value: b[52] != 0,
         }
     }
 
@@ -129,9 +131,9 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// Opens a pack; none if the file is no pack or is damaged.
-    pub(super) fn open(path: &Path) -> io::Result<Option<Pack>> {
-        let file = File::open(path)?;
+    /// Opens a pack; none if the file is no pack, is damaged, or was made with another secret.
+    pub(super) fn open(path: &Path, secret: CacheSecret) -> io::Result<Option<Pack>> {
+        let file = open_regular(path)?;
         let size = file.metadata()?.len();
         let Some(trailer_at) = size.checked_sub(TRAILER as u64) else {
             return Ok(None);
@@ -148,7 +150,7 @@ impl Pack {
         }
         let mut rows = vec![0; (trailer_at - start) as usize];
         file.read_exact_at(&mut rows, start)?;
-        if trailer[16..32] != rows_sum(&rows, start) {
+        if trailer[16..32] != table_tag(secret, start, &rows) {
             return Ok(None);
         }
         Ok(Some(Pack {
@@ -188,7 +190,7 @@ impl Pack {
         Ok(Stored {
             bytes,
             raw_len: row.raw_len,
-            sum: row.sum,
+            tag: row.tag,
         })
     }
 
@@ -207,26 +209,25 @@ impl Pack {
     }
 }
 
-fn rows_sum(rows: &[u8], start: u64) -> [u8; 16] {
-    let mut h = blake3::Hasher::new();
-    h.update(&start.to_le_bytes());
-    h.update(rows);
-    h.finalize().as_bytes()[..16].try_into().expect("sixteen")
+fn table_tag(secret: CacheSecret, start: u64, rows: &[u8]) -> Tag {
+    secret.tag(Purpose::Table, &[&start.to_le_bytes(), rows])
 }
 
 /// Writes a pack.
 pub(super) struct PackWriter<W: Write> {
     out: BufWriter<W>,
+    secret: CacheSecret,
     at: u64,
     rows: Vec<Row>,
 }
 
 impl<W: Write> PackWriter<W> {
-    pub(super) fn new(out: W) -> io::Result<PackWriter<W>> {
+    pub(super) fn new(out: W, secret: CacheSecret) -> io::Result<PackWriter<W>> {
         let mut out = BufWriter::with_capacity(1 << 18, out);
         out.write_all(MAGIC)?;
         Ok(PackWriter {
             out,
+            secret,
             at: MAGIC.len() as u64,
             rows: Vec::new(),
         })
@@ -240,7 +241,7 @@ impl<W: Write> PackWriter<W> {
             offset: self.at,
             len: value.bytes.len() as u32,
             raw_len: value.raw_len,
-            sum: value.sum,
+            tag: value.tag,
             used,
             has_value: true,
         });
@@ -255,7 +256,7 @@ impl<W: Write> PackWriter<W> {
             offset: 0,
             len: 0,
             raw_len: 0,
-            sum: 0,
+            tag: Tag::default(),
             used,
             has_value: false,
         });
@@ -268,7 +269,7 @@ impl<W: Write> PackWriter<W> {
         self.out.write_all(&self.at.to_le_bytes())?;
         self.out
             .write_all(&(self.rows.len() as u64).to_le_bytes())?;
-        self.out.write_all(&rows_sum(&rows, self.at))?;
+        (self.out).write_all(&table_tag(self.secret, self.at, &rows))?;
         self.out.write_all(MAGIC)?;
         self.out.into_inner().map_err(|e| e.into_error())
     }

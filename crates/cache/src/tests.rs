@@ -1,14 +1,18 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_fuzz::Target;
 
-use super::{Cache, CacheLimits, Key, pack_files};
+use super::{Cache, CacheLimits, CacheSecret, Key, pack_files};
+use super::{clean_cache, is_inside};
 
 const LIMITS: CacheLimits = CacheLimits {
     bytes: u64::MAX,
     use_resolution: 0,
 };
+
+const SECRET: CacheSecret = CacheSecret::fixed(b"the secret of a test of 32 bytes");
 
 struct Folder(tempfile::TempDir);
 
@@ -22,7 +26,7 @@ impl Folder {
     }
 
     fn open(&self) -> Cache {
-        Cache::open(&self.path(), LIMITS)
+        Cache::open(&self.path(), LIMITS, SECRET)
     }
 }
 
@@ -90,6 +94,88 @@ fn a_folder_that_exists_is_not_marked() {
 }
 
 #[test]
+fn entries_of_another_secret_are_none() {
+    let folder = Folder::new();
+    fill(&folder, 0..40);
+    let other = CacheSecret::fixed(b"another secret of a test: 32 b. ");
+    let theirs = Cache::open(&folder.path(), LIMITS, other);
+    for i in 0..40 {
+        assert_eq!(theirs.get("test", key(i)), None);
+        theirs.put("test", key(i), b"forged".to_vec());
+    }
+    theirs.flush().unwrap();
+    // Both have their own, in one folder.
+    for i in 0..40 {
+        assert_eq!(folder.open().get("test", key(i)), Some(value(i)));
+        let theirs = Cache::open(&folder.path(), LIMITS, other);
+        assert_eq!(theirs.get("test", key(i)), Some(b"forged".to_vec()));
+    }
+}
+
+/// A key is a hash of what somebody may want to guess, such as variables of the environment.
+#[test]
+fn keys_are_not_stored_as_they_are() {
+    let folder = Folder::new();
+    let cache = folder.open();
+    for i in 0..40 {
+        cache.put("test", key(i), b"value".to_vec());
+    }
+    cache.flush().unwrap();
+    let pack = std::fs::read(&pack_files(&own(&cache))[0]).unwrap();
+    let stands_there = |bytes: &[u8]| pack.windows(bytes.len()).any(|w| w == bytes);
+    assert!(stands_there(b"value"));
+    assert!((0..40).all(|i| !stands_there(key(i).as_bytes())));
+}
+
+#[test]
+fn this_user_alone_can_read_it() {
+    let folder = Folder::new();
+    fill(&folder, 0..1);
+    let cache = folder.open();
+    let mode = |p: &std::path::Path| p.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(folder.path().as_std_path()), 0o700);
+    assert_eq!(mode(&own(&cache)), 0o700);
+    assert_eq!(mode(&pack_files(&own(&cache))[0]), 0o600);
+}
+
+/// A folder from elsewhere leads nowhere.
+#[test]
+fn nothing_behind_a_link_is_touched() {
+    let folder = Folder::new();
+    let elsewhere = folder.0.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for name in ["1-a.pack", "old.tmp", "x.memory", "file"] {
+        std::fs::write(elsewhere.join(name), "mine").unwrap();
+    }
+    let cache = folder.open();
+    std::fs::create_dir(folder.path()).unwrap();
+    symlink(&elsewhere, own(&cache)).unwrap();
+    symlink(&elsewhere, folder.path().join("0".repeat(32))).unwrap();
+    cache.put("test", key(1), value(1));
+    assert!(cache.flush().is_err());
+    clean_cache(&folder.path(), false).unwrap();
+    std::fs::remove_file(own(&cache)).unwrap();
+    symlink(elsewhere.join("file"), folder.path().join("lock")).unwrap();
+    let limits = CacheLimits {
+        bytes: 0,
+        use_resolution: 0,
+    };
+    let cache = Cache::open(&folder.path(), limits, SECRET);
+    cache.put("test", key(1), value(1));
+    assert!(cache.flush().is_err(), "the lock is a link");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 4);
+    for entry in std::fs::read_dir(&elsewhere).unwrap() {
+        assert_eq!(std::fs::read(entry.unwrap().path()).unwrap(), b"mine");
+    }
+    assert!(!is_inside(&folder.path().join("lock/x"), &folder.path()));
+    assert!(is_inside(&folder.path().join("new/x"), &folder.path()));
+    assert!(!is_inside(
+        &folder.path().join("../elsewhere"),
+        &folder.path()
+    ));
+}
+
+#[test]
 fn many_flushes_leave_few_files() {
     let folder = Folder::new();
     for i in 0..60 {
@@ -121,7 +207,7 @@ fn what_is_not_used_goes_first() {
     while super::now() == start {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let cache = Cache::open(&folder.path(), limits);
+    let cache = Cache::open(&folder.path(), limits, SECRET);
     for i in 0..50 {
         assert!(cache.get("test", key(i)).is_some());
     }
@@ -155,7 +241,7 @@ fn entries_of_other_builds_go_when_space_is_short() {
         bytes: 104_000,
         use_resolution: 0,
     };
-    let cache = Cache::open(&folder.path(), limits);
+    let cache = Cache::open(&folder.path(), limits, SECRET);
     cache.put("test", key(101), value(101));
     cache.flush().unwrap();
     assert!(!other.exists());
@@ -340,7 +426,7 @@ fn one_of_many_processes() {
         return;
     };
     for round in 0..20 {
-        let cache = Cache::open(&folder, LIMITS);
+        let cache = Cache::open(&folder, LIMITS, SECRET);
         for i in 0..600 {
             assert!(cache.get("test", key(i)).is_none_or(|v| v == value(i)));
         }
@@ -384,7 +470,7 @@ fn out_of_space() {
         };
         assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
     }
-    let cache = Cache::open(&folder, LIMITS);
+    let cache = Cache::open(&folder, LIMITS, SECRET);
     for i in 10..500 {
         cache.put("test", key(i), value(i));
     }

@@ -10,12 +10,12 @@
 //! threads = 4
 //! engine = "native"         # of `taipan run`
 //! cache = true
-//! cache-dir = ".taipan-cache"
+//! cache-dir = "build/cache" # inside of the project
 //! ```
 
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -40,7 +40,7 @@ pub struct Config {
     pub engine: Option<String>,
     /// Whether the cache on disk is used.
     pub cache: Option<bool>,
-    /// Where it lives.
+    /// Where it lives: inside of the project, but for symbolic links.
     pub cache_dir: Option<Utf8PathBuf>,
 }
 
@@ -136,7 +136,7 @@ impl Reader {
                     }
                 }
                 "cache-dir" => {
-                    config.cache_dir = self.text("cache-dir", value).map(|p| config.root.join(p));
+                    config.cache_dir = self.inner_folder(value).map(|p| config.root.join(p));
                 }
                 other => {
                     let span = self.span(key.span());
@@ -176,6 +176,26 @@ impl Reader {
             self.wrong(value.span(), format!("`{key}` must be a string"));
         }
         text
+    }
+
+    /// A path that leads to nowhere outside of the project, as far as its text tells.
+    fn inner_folder(&mut self, value: &Value<'_>) -> Option<String> {
+        let path = self.text("cache-dir", value)?;
+        let inner = |c| matches!(c, Utf8Component::Normal(_) | Utf8Component::CurDir);
+        if Utf8Path::new(&path).components().all(inner) {
+            return Some(path);
+        }
+        let d = Diagnostic::error(
+            ErrorCode::InvalidConfiguration,
+            Some(self.span(value.span())),
+            "`cache-dir` must be a path inside of the project: the default folder is used"
+                .to_owned(),
+        );
+        self.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..d.with_help("a folder elsewhere can be given by `--cache-dir`".to_owned())
+        });
+        None
     }
 
     fn paths(&mut self, key: &str, value: &Value<'_>, root: &Utf8Path) -> Vec<Utf8PathBuf> {
@@ -330,6 +350,23 @@ mod tests {
             5 | engine = 'jvm'
               |          ^^^^^"#]]
         .assert_eq(&text.join("\n\n"));
+    }
+
+    #[test]
+    fn the_cache_stays_in_the_project() {
+        for outside in ["/tmp/cache", "../cache", "a/../../cache"] {
+            let text = format!("[tool.taipan]\ncache-dir = '{outside}'\n");
+            let db = database(&[("/p/pyproject.toml", &text)]);
+            let (_, read) = find_config(&db, Utf8Path::new("/p")).unwrap();
+            assert_eq!(read.config.as_ref().unwrap().cache_dir, None);
+            let [d] = &read.diagnostics[..] else {
+                panic!("{outside}");
+            };
+            assert_eq!(d.severity, Severity::Warning);
+            let text = render_text(&db, d, false);
+            assert!(text.contains("inside of the project"), "{text}");
+            assert!(text.contains("/p/pyproject.toml:2:13"), "{text}");
+        }
     }
 
     #[test]

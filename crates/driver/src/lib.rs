@@ -110,7 +110,10 @@ pub use saved::{SavedState, wake, woken};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};
 pub use stages::drivers::color_of_name;
-pub use taipan_cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
+pub use taipan_cache::{
+    Cache, CacheLimits, CacheSecret, Key, KeyHasher, clean_cache, clean_old_cache,
+    default_cache_folder, is_inside, project_root,
+};
 pub use taipan_codegen::GDB_PRINTERS;
 pub use taipan_codegen_cranelift::missing_library;
 pub use taipan_jit::{NameColor, Policy as JitPolicy, Splits};

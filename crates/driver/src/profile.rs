@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_platform::{on_path, said};
+use taipan_platform::{on_path, said, with_variables};
 
 use crate::Key;
 use crate::fault::Failure;
@@ -205,7 +205,16 @@ pub(crate) fn obtain(
 
 /// Runs an executable that counts.
 fn train(program: &Utf8Path, arguments: &[String], counts: &Path) -> Result<(), Failure> {
-    let mut command = Command::new(program);
+    let each = counts.join("%p.profraw");
+    // gcc: all files into that folder, whatever the paths are that it was compiled with.
+    let mut command = with_variables(
+        program,
+        &[
+            ("GCOV_PREFIX", counts.as_os_str()),
+            ("GCOV_PREFIX_STRIP", "1000".as_ref()),
+            ("LLVM_PROFILE_FILE", each.as_os_str()),
+        ],
+    );
     // Some counts are of addresses; they are the same each time.
     // SAFETY: between fork and exec it makes one system call, which concerns the new process only.
     unsafe {
@@ -216,10 +225,6 @@ fn train(program: &Utf8Path, arguments: &[String], counts: &Path) -> Result<(), 
     }
     let output = command
         .args(arguments)
-        // gcc: all files into that folder, whatever the paths are that it was compiled with.
-        .env("GCOV_PREFIX", counts)
-        .env("GCOV_PREFIX_STRIP", "1000")
-        .env("LLVM_PROFILE_FILE", counts.join("%p.profraw"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .output()

@@ -17,19 +17,25 @@
 //!
 //! What makes that sound: the memory is that of the same executable ([`taipan_heap`]), asked the
 //! same question in the same folder, and every input of the database is read again
-//! ([`taipan_base::sync`]): files, and the environment where a program sees it. Answers of the C
-//! compiler are kept by question beyond processes anyway ([`taipan_base::CAnswer`]).
+//! ([`taipan_base::sync`]): files, and the variables of the environment that a program asked for.
+//! Answers of the C compiler are kept by question beyond processes anyway ([`taipan_base::CAnswer`]).
+//!
+//! What makes it safe: the file is authenticated by a key that only this user's processes have, and
+//! that is another one for each file name; it is opened only where nobody else can write to it.
+//! Nothing that this process knows of the key, nor the environment, is on the heap.
 
+use std::ffi::{CString, OsString, c_char};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use taipan_cache::MEMORY_EXTENSION as EXTENSION;
-use taipan_heap::{GENERATION_VARIABLE, Mapped, Saving, StaticTable};
+use taipan_heap::{GENERATION_VARIABLE, Mapped, MemoryKey, Saving, StaticTable};
+use taipan_platform::{check_own_folder, open_own_file, user_secret};
 
 use crate::db::{Database, LaterProcesses, LoadOptions};
 use crate::{Cache, KeyHasher};
@@ -70,11 +76,12 @@ pub unsafe fn wake() {
         return;
     };
     let path = PathBuf::from(path);
-    let (Ok(file), Some(writer)) = (File::open(&path), writer()) else {
+    let (Ok(file), Some(key)) = (open_own_file(&path), memory_key(&path)) else {
         return;
     };
-    // SAFETY: as the caller promises.
-    match unsafe { taipan_heap::map(&file, writer) } {
+    // SAFETY: as the caller promises. The key is of this build, and only this user can write to the
+    // file, whose processes never do once it has its name.
+    match unsafe { taipan_heap::map(&file, &key) } {
         Ok(mapped) => {
             WOKEN.store(mapped.root(), Ordering::Relaxed);
             FIRST_TOOK.store(mapped.note(), Ordering::Relaxed);
@@ -93,14 +100,16 @@ pub fn woken() -> Option<Database> {
     (root != 0).then(|| unsafe { std::ptr::read(root as *const Database) }.resumed())
 }
 
-/// What a file must say to be taken: which executable has written it, and that it was one of this
-/// user's. Memory that somebody else has made would be code of theirs that runs, be it in a
-/// checkout that only looks like a cache of this user's.
-fn writer() -> Option<[u8; 16]> {
-    let mut h = KeyHasher::new("writer");
-    h.bytes(taipan_cache::build_id().as_bytes());
-    h.bytes(&taipan_base::user_secret().ok()?);
-    Some(*h.finish().as_bytes())
+/// What a file of memory is authenticated by: the user's secret, the executable that wrote it, and its
+/// name, which stands for the command. Memory that somebody else has made would be code of theirs
+/// that runs, be it in a checkout that only looks like a cache of this user's. None where the user has no
+/// secret.
+fn memory_key(path: &Path) -> Option<MemoryKey> {
+    let mut h = blake3::Hasher::new_keyed(user_secret().ok()?);
+    h.update(b"memory");
+    h.update(taipan_cache::build_id().as_bytes());
+    h.update(path.file_name()?.as_encoded_bytes());
+    Some(*h.finalize().as_bytes())
 }
 
 /// Statics that databases refer to.
@@ -159,7 +168,7 @@ impl SavedState {
     fn wait_for_writers(&self) {
         let until = Instant::now() + PATIENCE;
         for path in self.writing() {
-            while let Ok(file) = File::open(&path)
+            while let Ok(file) = open_own_file(&path)
                 && matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
                 && Instant::now() < until
             {
@@ -170,11 +179,13 @@ impl SavedState {
 
     /// Deletes what was not used for longest, so that there is room, and makes a locked file
     /// to write to.
-    fn make_room(&self) -> io::Result<(File, PathBuf)> {
+    fn make_room(&self, cache: &Cache) -> io::Result<(File, PathBuf)> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        fs::create_dir_all(folder)?;
+        cache.make_folder()?;
+        // No process would take what lies where others can write.
+        check_own_folder(folder)?;
         for path in self.writing() {
-            if File::open(&path)?.try_lock_shared().is_ok() {
+            if open_own_file(&path)?.try_lock_shared().is_ok() {
                 fs::remove_file(path)?;
             }
         }
@@ -205,7 +216,12 @@ impl SavedState {
         let path = self
             .path
             .with_extension(format!("{}.tmp", std::process::id()));
-        let file = File::create_new(&path)?;
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
         file.lock()?;
         Ok((file, path))
     }
@@ -219,10 +235,10 @@ impl LaterProcesses for SavedState {
             return;
         }
         self.wait_for_writers();
-        let (Ok(file), Some(writer)) = (File::open(&self.path), writer()) else {
+        let (Ok(file), Some(key)) = (open_own_file(&self.path), memory_key(&self.path)) else {
             return;
         };
-        let Some(mapped) = Mapped::look_at(&file, writer) else {
+        let Some(mapped) = Mapped::look_at(&file, &key) else {
             return drop(fs::remove_file(&self.path));
         };
         let Some(generation) = taipan_heap::next_generation(mapped.last_generation()) else {
@@ -230,16 +246,9 @@ impl LaterProcesses for SavedState {
         };
         // It was used.
         let _ = file.set_modified(SystemTime::now());
-        let mut arguments = std::env::args_os();
-        let mut command = Command::new("/proc/self/exe");
-        if let Some(name) = arguments.next() {
-            command.arg0(name);
-        }
-        let given = format!("{generation}:{}", self.path.display());
-        let _ = command
-            .args(arguments)
-            .env(GENERATION_VARIABLE, given)
-            .exec();
+        let mut given = OsString::from(format!("{GENERATION_VARIABLE}={generation}:"));
+        given.push(&self.path);
+        let _ = start_again(given);
     }
 
     /// Has a copy of this process write its memory if the command, which began then, took long.
@@ -256,19 +265,25 @@ impl LaterProcesses for SavedState {
         if took < wanted.map_or(worth, Duration::from_millis) || !db.is_alone() {
             return;
         }
-        let Some(build) = writer() else { return };
+        // Its values are on the heap then, and nobody's to keep.
+        if taipan_base::listed_environment() {
+            return;
+        }
+        let Some(key) = memory_key(&self.path) else {
+            return;
+        };
         let note = match first_took {
             0 => took.as_millis() as u64,
             first => first,
         };
         // SAFETY: as the caller promises; a database refers to the heap, to what the executable
         // has, and to these statics. What it says of files and of the cache is made anew.
-        let done = self.make_room().and_then(|(file, path)| unsafe {
+        let done = self.make_room(&db.cache()).and_then(|(file, path)| unsafe {
             taipan_heap::save(&Saving {
                 file: &file,
                 path: &path,
                 complete: &self.path,
-                build,
+                key: &key,
                 note,
                 root: std::ptr::from_ref(db) as usize,
                 statics: &statics(),
@@ -278,6 +293,33 @@ impl LaterProcesses for SavedState {
             tracing::warn!("memory not saved: {e}");
         }
     }
+}
+
+/// Starts this process again with its arguments and one more variable. Comes back if that fails.
+/// (`Command::env` would copy the whole environment to the heap.)
+fn start_again(variable: OsString) -> io::Result<()> {
+    unsafe extern "C" {
+        static mut environ: *const *const c_char;
+    }
+    let variable = CString::new(variable.into_vec())?;
+    let arguments: Vec<CString> = std::env::args_os()
+        .map(|a| CString::new(a.into_vec()))
+        .collect::<Result<_, _>>()?;
+    let mut argv: Vec<*const c_char> = arguments.iter().map(|a| a.as_ptr()).collect();
+    argv.push(std::ptr::null());
+    let mut envp = vec![variable.as_ptr()];
+    // SAFETY: nobody changes the environment any more, so that all pointers stay what they are; both
+    // lists end with a null pointer.
+    unsafe {
+        let mut at = environ;
+        while !at.is_null() && !(*at).is_null() {
+            envp.push(*at);
+            at = at.add(1);
+        }
+        envp.push(std::ptr::null());
+        libc::execve(c"/proc/self/exe".as_ptr(), argv.as_ptr(), envp.as_ptr());
+    }
+    Err(io::Error::last_os_error())
 }
 
 /// What is in a folder.

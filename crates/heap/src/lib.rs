@@ -16,14 +16,16 @@
 //! - The heap lies where it lay ([`reserve`], [`map`]).
 //! - The executable lies where it lay: functions, vtables, constants and type ids. It is
 //!   linked to fixed addresses (`-no-pie`), and a file is taken by the build that wrote
-//!   it alone.
+//!   it alone: the build belongs to the key.
 //! - Tables in statics that the heap refers to, or that numbers in the heap are about, are
 //!   written along ([`StaticTable`]) and put back before anybody looks at them.
 //! - Nothing else may be referred to: no thread, no descriptor, no lock that is held, no
 //!   memory of a C library. Whoever calls [`save`] vouches for that.
 //!
-//! Every block of the file has a checksum; a file that is damaged, of another build or of
-//! another machine's layout is refused as a whole, before anything of it is used.
+//! Memory is full of addresses of functions: who forges a file runs code of their own. So all of it
+//! is authenticated by a key ([`MemoryKey`]); a file that is damaged, forged or of another key is refused
+//! as a whole, before anything of it is used. The caller sees to it that nobody else can write to
+//! the file while it is mapped.
 //!
 //! The idea is that of Emacs' portable dumper and of SBCL's cores. Owns the allocator, the
 //! file format and the mapping. Must not know what the memory holds.
@@ -33,6 +35,7 @@ mod mapping;
 mod region;
 mod saving;
 
+pub use format::MemoryKey;
 pub use mapping::{Mapped, map};
 pub use region::{Heap, is_reserved, next_generation, own_generation, reserve};
 pub use saving::{Saving, save};

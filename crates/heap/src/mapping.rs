@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::format::{BlockRow, Build, Head, take_word};
+use crate::format::{BlockRow, BlockTag, Contents, Head, MemoryKey, block_tag, take_word};
 use crate::region::{
     BLOCK, GENERATIONS, ROOM, base, note_mapped, own_generation, release_generation,
     reserve_generation,
@@ -28,15 +27,15 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Looks at a file of this build, without taking anything from it. None for any other file,
-    /// and for one that is not complete.
-    pub fn look_at(file: &File, build: Build) -> Option<Mapped> {
-        let mut bytes = [0; size_of::<Head>()];
-        file.read_exact_at(&mut bytes, 0).ok()?;
-        let head = Head::read(&bytes, build)?;
-        let whole = head.file_len()? == file.metadata().ok()?.len();
+    /// Looks at a file that was written with this key, without taking anything from it. None for
+    /// any other file, and for one that is not complete.
+    pub fn look_at(file: &File, key: &MemoryKey) -> Option<Mapped> {
+        Mapped::new(Contents::read(file, key)?.head)
+    }
+
+    fn new(head: Head) -> Option<Mapped> {
         let sound = (1..=GENERATIONS as u64).contains(&head.generations);
-        (whole && sound).then_some(Mapped { head })
+        sound.then_some(Mapped { head })
     }
 
     /// What the writer noted.
@@ -76,29 +75,25 @@ impl Drop for Place {
     }
 }
 
-/// Maps the memory in a file, puts statics back, and compares all of it with its checksums,
-/// on as many threads as there are cores.
+/// Maps the memory in a file, puts statics back, and compares all of it with its tags, on as many
+/// threads as there are cores.
 ///
 /// # Errors
-/// A file that is damaged or of another build, or addresses that are taken: nothing is changed
-/// then.
+/// A file that is damaged or was not written with this key, or addresses that are taken: nothing is
+/// changed then.
 ///
 /// # Safety
-/// This process has one thread, and nobody has looked at the statics that were saved.
-pub unsafe fn map(file: &File, build: Build) -> io::Result<Mapped> {
+/// This process has one thread, and nobody has looked at the statics that were saved. The key is of
+/// this executable, and nobody writes to the file from here on.
+pub unsafe fn map(file: &File, key: &MemoryKey) -> io::Result<Mapped> {
     let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
-    let mapped = Mapped::look_at(file, build).ok_or_else(|| bad("not a file of this build"))?;
+    let contents = Contents::read(file, key).ok_or_else(|| bad("not a file of this key"))?;
+    let mapped = Mapped::new(contents.head).ok_or_else(|| bad("generations"))?;
     let head = &mapped.head;
     if own_generation() != Some(head.generations as usize) {
         return Err(bad("not the generations before this process"));
     }
-    let len = head.table_len().and_then(|n| usize::try_from(n).ok());
-    let mut table = vec![0; len.ok_or_else(|| bad("table"))?];
-    file.read_exact_at(&mut table, BLOCK as u64)?;
-    if crc32fast::hash(&table) != head.table {
-        return Err(bad("table damaged"));
-    }
-    let (statics, rows) = (table.split_at_checked(head.statics as usize)).ok_or_else(|| bad(""))?;
+    let (statics, rows) = contents.table().ok_or_else(|| bad("table"))?;
     let rows = block_rows(rows, head.generations as usize).ok_or_else(|| bad("addresses"))?;
     let blocks_at = head.blocks_at().ok_or_else(|| bad("sizes"))?;
     let generations = head.generations as usize;
@@ -113,10 +108,10 @@ pub unsafe fn map(file: &File, build: Build) -> io::Result<Mapped> {
     for run in runs(&rows, blocks_at) {
         map_run(file, &run)?;
     }
-    if !is_sound(&rows) {
-        return Err(bad("a block is damaged"));
+    if !is_sound(&rows, key) {
+        return Err(bad("a block is not what was written"));
     }
-    // SAFETY: the checksum says that these are the statics of this build.
+    // SAFETY: the tag says that these are the statics of this build.
     unsafe { put_back(statics) }.ok_or_else(|| bad("statics"))?;
     note_mapped(generations);
     std::mem::forget(place);
@@ -125,12 +120,12 @@ pub unsafe fn map(file: &File, build: Build) -> io::Result<Mapped> {
 }
 
 /// The blocks, in rising order; none if one lies outside of the generations.
-fn block_rows(bytes: &[u8], generations: usize) -> Option<Vec<(usize, u32)>> {
+fn block_rows(bytes: &[u8], generations: usize) -> Option<Vec<(usize, BlockTag)>> {
     let mut rows = Vec::with_capacity(bytes.len() / size_of::<BlockRow>());
     let mut last = 0;
     for row in bytes.chunks_exact(size_of::<BlockRow>()) {
         let (address, rest) = take_word(row)?;
-        let (checksum, _) = take_word(rest)?;
+        let tag = BlockTag::try_from(rest).ok()?;
         let address = address as usize;
         let inside =
             (0..generations).any(|g| address >= base(g) && address <= base(g) + ROOM - BLOCK);
@@ -138,12 +133,12 @@ fn block_rows(bytes: &[u8], generations: usize) -> Option<Vec<(usize, u32)>> {
             return None;
         }
         last = address;
-        rows.push((address, checksum as u32));
+        rows.push((address, tag));
     }
     Some(rows)
 }
 
-fn runs(rows: &[(usize, u32)], mut offset: u64) -> Vec<Run> {
+fn runs(rows: &[(usize, BlockTag)], mut offset: u64) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (address, _) in rows {
         match runs.last_mut() {
@@ -183,7 +178,7 @@ fn map_run(file: &File, run: &Run) -> io::Result<()> {
 }
 
 /// Whether all blocks are what was written.
-fn is_sound(rows: &[(usize, u32)]) -> bool {
+fn is_sound(rows: &[(usize, BlockTag)], key: &MemoryKey) -> bool {
     const PIECE: usize = 64;
     let next = AtomicUsize::new(0);
     let sound = AtomicBool::new(true);
@@ -191,10 +186,10 @@ fn is_sound(rows: &[(usize, u32)]) -> bool {
         while sound.load(Relaxed) {
             let from = next.fetch_add(PIECE, Relaxed);
             let Some(rows) = rows.get(from..) else { break };
-            for (address, checksum) in rows.iter().take(PIECE) {
+            for (address, tag) in rows.iter().take(PIECE) {
                 // SAFETY: the block was mapped, and nobody writes to it.
                 let bytes = unsafe { std::slice::from_raw_parts(*address as *const u8, BLOCK) };
-                if crc32fast::hash(bytes) != *checksum {
+                if block_tag(key, bytes) != *tag {
                     sound.store(false, Relaxed);
                 }
             }

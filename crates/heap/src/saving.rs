@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::StaticTable;
-use crate::format::{BlockRow, Build, Head};
+use crate::format::{BlockRow, Head, MemoryKey, block_tag};
 use crate::mapping::mapped_blocks;
 use crate::region::{BLOCK, ROOM, base, is_reserved, own_generation};
 
@@ -20,8 +20,8 @@ pub struct Saving<'a> {
     pub path: &'a Path,
     /// The path that it gets when it is complete.
     pub complete: &'a Path,
-    /// Which executable this is.
-    pub build: Build,
+    /// What the file is authenticated by.
+    pub key: &'a MemoryKey,
     /// What [`Mapped::note`](crate::Mapped::note) tells.
     pub note: u64,
     /// Address of what [`Mapped::root`](crate::Mapped::root) tells.
@@ -45,14 +45,14 @@ pub unsafe fn save(what: &Saving<'_>) -> io::Result<()> {
     };
     let path = CString::new(what.path.as_os_str().as_bytes())?;
     let complete = CString::new(what.complete.as_os_str().as_bytes())?;
-    let head = Head::new(what.build, what.note, what.root, generation + 1);
+    let head = Head::new(what.note, what.root, generation + 1);
     // SAFETY: the copy calls nothing but the system, and ends.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
             let fd = what.file.as_raw_fd();
             // SAFETY: this is the copy's only thread.
-            let done = unsafe { write_all(fd, head, what.statics) };
+            let done = unsafe { write_all(fd, head, what.key, what.statics) };
             // SAFETY: plain system calls on strings that have an end.
             unsafe {
                 match done {
@@ -90,7 +90,12 @@ unsafe fn scratch(len: usize) -> Option<*mut u8> {
 
 /// Writes everything. Runs in the copy of a process that had other threads: nothing may be
 /// allocated here.
-unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Option<()> {
+unsafe fn write_all(
+    fd: RawFd,
+    mut head: Head,
+    key: &MemoryKey,
+    statics: &[StaticTable],
+) -> Option<()> {
     let statics_len: usize = statics.iter().map(|s| 16 + s.len.next_multiple_of(8)).sum();
     let most = statics_len + head.generations as usize * (ROOM / BLOCK) * size_of::<BlockRow>();
     // SAFETY: all pointers stay within the scratch memory, which is long enough for every block
@@ -104,7 +109,9 @@ unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Optio
         if pages < 0 {
             return None;
         }
-        let table = scratch(most)?;
+        // All that stands before the blocks.
+        let start = scratch((BLOCK + most).next_multiple_of(BLOCK))?;
+        let table = start.add(BLOCK);
         let mut at = 0;
         for s in statics {
             table
@@ -124,7 +131,7 @@ unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Optio
             let bytes = std::slice::from_raw_parts(address as *const u8, BLOCK);
             let row = BlockRow {
                 address: address as u64,
-                checksum: u64::from(crc32fast::hash(bytes)),
+                tag: block_tag(key, bytes),
             };
             rows.add(blocks).write_unaligned(row);
             blocks += 1;
@@ -136,15 +143,10 @@ unsafe fn write_all(fd: RawFd, mut head: Head, statics: &[StaticTable]) -> Optio
         detach(fd);
         head.statics = statics_len as u64;
         head.blocks = blocks as u64;
-        let table_len = head.table_len()? as usize;
-        head.table = crc32fast::hash(std::slice::from_raw_parts(table, table_len));
-        head.own = head.checksum();
-        write_at(fd, head.bytes(), 0)?;
-        write_at(
-            fd,
-            std::slice::from_raw_parts(table, table_len),
-            BLOCK as u64,
-        )?;
+        let before = std::slice::from_raw_parts_mut(start, head.blocks_at()? as usize);
+        head.tag = *head.tag_with(key, &before[size_of::<Head>()..]).as_bytes();
+        before[..size_of::<Head>()].copy_from_slice(head.bytes());
+        write_at(fd, before, 0)?;
         let mut to = head.blocks_at()?;
         let mut first = 0;
         while first < blocks {

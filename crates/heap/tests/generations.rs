@@ -26,7 +26,7 @@ static ALLOCATOR: Heap = Heap;
 #[unsafe(link_section = ".init_array")]
 static RESERVE: extern "C" fn() = taipan_heap::reserve;
 
-const BUILD: [u8; 16] = *b"build of a test.";
+const KEY: taipan_heap::MemoryKey = *b"the key of a test: 32 bytes long";
 
 /// How many processes map what others left.
 const GENERATIONS: usize = 3;
@@ -133,7 +133,7 @@ fn save_world(world: &World, folder: &Path, complete: &Path) {
         file: &file,
         path: &path,
         complete,
-        build: BUILD,
+        key: &KEY,
         note: world.rounds as u64,
         root: std::ptr::from_ref(world) as usize,
         statics: &[StaticTable::of(&TABLE)],
@@ -161,7 +161,7 @@ fn continued(given: &str) {
     let path = PathBuf::from(path);
     let file = File::open(&path).unwrap();
     // SAFETY: this is the only thread, and nobody has looked at the table.
-    let mapped = match unsafe { map(&file, BUILD) } {
+    let mapped = match unsafe { map(&file, &KEY) } {
         Ok(mapped) => mapped,
         Err(e) => {
             print!("refused: {e}");
@@ -215,11 +215,22 @@ fn main() {
 
     let file = File::open(&saved).unwrap();
     let len = file.metadata().unwrap().len();
-    assert!(Mapped::look_at(&file, BUILD).is_some());
-    assert!(Mapped::look_at(&file, *b"another build...").is_none());
+    assert!(Mapped::look_at(&file, &KEY).is_some());
+    assert!(Mapped::look_at(&file, b"another key of a test: 32 bytes.").is_none());
     let damaged = folder.path().join("damaged");
     let mut places: Vec<u64> = (0..64).map(|i| i * (len / 64) + 17).collect();
-    places.extend([0, 20, 58, 64 << 10, (64 << 10) + 9, len - 1]);
+    places.extend([
+        0,
+        20,
+        58,
+        60,
+        87,
+        88,
+        (64 << 10) - 1,
+        64 << 10,
+        (64 << 10) + 9,
+        len - 1,
+    ]);
     for at in places {
         std::fs::copy(&saved, &damaged).unwrap();
         let file = File::options()
@@ -231,9 +242,18 @@ fn main() {
         file.read_exact_at(&mut byte, at).unwrap();
         file.write_all_at(&[byte[0] ^ 4], at).unwrap();
         let text = told(start(&damaged, 1));
-        // What fills up the head and the table is nothing.
-        let fills = (80..64 << 10).contains(&at);
-        assert!(text.starts_with("refused") || fills, "{at}: {text}");
+        assert!(text.starts_with("refused"), "{at}: {text}");
+    }
+    // A tag is of no use on another file.
+    let other = folder.path().join("other");
+    world.animals.pop();
+    save_world(&world, folder.path(), &other);
+    let mut head = [0; 88];
+    file.read_exact_at(&mut head, 0).unwrap();
+    let forged = File::options().write(true).open(&other).unwrap();
+    for from in [0, 16, 56] {
+        forged.write_all_at(&head[from..], from as u64).unwrap();
+        assert!(told(start(&other, 1)).starts_with("refused"), "{from}");
     }
     for part in [0, 100, 70_000, len / 2, len - 1] {
         std::fs::copy(&saved, &damaged).unwrap();

@@ -38,3 +38,52 @@ fn programs_print_what_cpython_prints() {
         expect_file![path.with_extension("out")].assert_eq(&out);
     }
 }
+
+/// A program depends on the variables of the environment that it asks for.
+#[test]
+fn variables_are_inputs_by_name() {
+    let mut db = TestDb::with_fixture(
+        "#- /main.py\nimport os\nprint os.environ.get('A'), os.getenv('B', 'none'), 'C' in os.environ\n",
+    );
+    let program = db.program();
+    assert_eq!(image(&db, program).printed, "None none False\n");
+    db.take_log();
+    db.edit("<environment>/A", "1");
+    assert_eq!(image(&db, program).printed, "1 none False\n");
+    assert!(db.take_log().contains_key("image"));
+    db.edit("<environment>/D", "2");
+    assert_eq!(image(&db, program).printed, "1 none False\n");
+    assert!(!db.take_log().contains_key("image"));
+    db.edit("<environment>/C", "");
+    assert_eq!(image(&db, program).printed, "1 none True\n");
+}
+
+/// What a program sets is seen by itself; the rest is as it was.
+#[test]
+fn the_environment_can_be_changed_at_import_time() {
+    let mut db = TestDb::with_fixture(
+        "#- /main.py
+        import os
+        os.environ['X'] = 'set'
+        del os.environ['A']
+        print sorted(os.environ), len(os.environ), os.environ.copy() == {'B': '2', 'X': 'set'}
+        print os.environ.get('A'), os.environ['B'], sorted(os.environ.items())
+        print os.environ.pop('B'), 'B' in os.environ, os.environ.setdefault('A', 'again')
+        print sorted(os.environ.keys())
+        try:
+            os.environ['NONE']
+        except KeyError, e:
+            print e
+        ",
+    );
+    for (name, value) in [("A", "1"), ("B", "2")] {
+        db.edit(&format!("<environment>/{name}"), value);
+    }
+    let program = db.program();
+    let expected = "['B', 'X'] 2 True\n\
+                    None 2 [('B', '2'), ('X', 'set')]\n\
+                    2 False again\n\
+                    ['A', 'X']\n\
+                    'NONE'\n";
+    assert_eq!(image(&db, program).printed, expected);
+}

@@ -1,6 +1,6 @@
 //! Other programs: where they are, which they are, and running them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,21 @@ pub fn file_identity(program: &OsStr) -> Option<String> {
         m.mtime(),
         m.mtime_nsec()
     ))
+}
+
+/// A command that runs a program with some variables of the environment set. [`Command::env`] would
+/// copy the whole environment to the heap, from where it would get into the memory that processes
+/// save.
+pub fn with_variables(program: impl AsRef<OsStr>, variables: &[(&str, &OsStr)]) -> Command {
+    let mut command = Command::new("/usr/bin/env");
+    for (name, value) in variables {
+        let mut variable = OsString::from(name);
+        variable.push("=");
+        variable.push(value);
+        command.arg(variable);
+    }
+    command.arg(program);
+    command
 }
 
 /// Runs a command and returns what it printed. The error of one that fails has its messages and its
@@ -76,6 +91,13 @@ mod tests {
         );
         let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err();
         assert!(error.to_string().contains("exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn variables_are_set_for_a_program() {
+        let mut command = with_variables("sh", &[("SOME_NAME", "a b=c".as_ref())]);
+        let printed = run(command.args(["-c", "echo \"$SOME_NAME\""])).unwrap();
+        assert_eq!(printed, b"a b=c\n");
     }
 
     #[test]

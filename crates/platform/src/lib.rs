@@ -9,6 +9,8 @@
 //! libraries   the C libraries of a program: compiled with it, or as a shared object
 //! link        object files to an executable or a shared object
 //! emulators   what runs an executable
+//! folder      folders and files that are the user's alone
+//! secret      what the user's processes know, and nobody else
 //! ```
 //!
 //! **Architecture invariants.** It knows files, processes and [`taipan_language::Machine`], and nothing of
@@ -24,13 +26,18 @@ mod folder;
 mod libraries;
 mod link;
 mod llvm;
+mod secret;
 
-pub use command::{file_identity, on_path, run, said};
+pub use command::{file_identity, on_path, run, said, with_variables};
 pub use compilers::c_compiler;
 pub use emulators::runner;
-pub use folder::own_folder;
+pub use folder::{
+    check_own_folder, make_private_folder, open_own_file, open_regular, own_folder,
+    user_cache_folder,
+};
 pub use libraries::{
     Libraries, Source, load, load_library, open, open_own, shared_library, shared_object,
 };
 pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use llvm::Llvm;
+pub use secret::user_secret;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use taipan_language::Machine;
-use taipan_platform::{run, said};
+use taipan_platform::{run, said, with_variables};
 
 include!("options.rs");
 
@@ -126,9 +126,11 @@ impl RuntimeCompiler {
 
     /// Compiles a library of rustc's own into a folder.
     fn compile_library(&self, dir: &Path, name: &str, source: &Path) -> io::Result<()> {
-        let mut command = self.command();
         // Such libraries use what rustc allows nobody else.
-        command.env("RUSTC_BOOTSTRAP", "1").arg(source);
+        let mut command = with_variables(&self.rustc, &[("RUSTC_BOOTSTRAP", "1".as_ref())]);
+        command
+            .args(["--target", self.machine.rust_target()])
+            .arg(source);
         command.args(["--crate-name", name, "--crate-type", "rlib"]);
         command.args(["--edition", "2024", "--cap-lints", "allow"]);
         command.args(["-C", "opt-level=3", "-C", "panic=abort"]);

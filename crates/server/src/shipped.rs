@@ -7,16 +7,14 @@ use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::SHIPPED;
+use taipan_platform::user_cache_folder;
 
 /// Where the copies are; none where the user has no folder for such things.
 fn folder() -> Option<&'static Utf8Path> {
     static FOLDER: OnceLock<Option<Utf8PathBuf>> = OnceLock::new();
     let find = || {
-        let cache = std::env::var("XDG_CACHE_HOME").map(Utf8PathBuf::from);
-        let home = || std::env::var("HOME").map(|h| Utf8PathBuf::from(h).join(".cache"));
-        let base = cache.or_else(|_| home()).ok()?;
-        let name = concat!("shipped-", env!("CARGO_PKG_VERSION"));
-        base.is_absolute().then(|| base.join("taipan").join(name))
+        let folder = Utf8PathBuf::from_path_buf(user_cache_folder().ok()?).ok()?;
+        Some(folder.join(concat!("shipped-", env!("CARGO_PKG_VERSION"))))
     };
     FOLDER.get_or_init(find).as_deref()
 }

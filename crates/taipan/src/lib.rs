@@ -16,6 +16,7 @@ mod explore;
 mod init;
 mod jitlog;
 mod output;
+mod place;
 mod progress;
 mod run;
 mod test;

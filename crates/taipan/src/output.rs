@@ -9,11 +9,12 @@ use camino::Utf8Path;
 use crossterm::style::Stylize as _;
 use taipan_base::{Diagnostic, render_text};
 use taipan_driver::{
-    Cache, CacheLimits, Config, Database, Failure, LoadOptions, Observer, SavedState, Timings,
-    default_cache_folder, find_config, has_errors, woken,
+    Config, Database, Failure, LoadOptions, Observer, SavedState, Timings, find_config, has_errors,
+    woken,
 };
 
 use crate::args::Common;
+use crate::place::Place;
 use crate::{closing, progress};
 
 /// A command's surroundings.
@@ -52,11 +53,7 @@ impl Context {
         let target = target.unwrap_or(Utf8Path::new("."));
         let config = sound_config(&db, target)?;
         if !common.no_cache && config.cache != Some(false) {
-            let folder = match common.cache_dir.as_ref().or(config.cache_dir.as_ref()) {
-                Some(folder) => folder.clone(),
-                None => default_cache_folder(target),
-            };
-            let cache = Cache::open(&folder, CacheLimits::default());
+            let cache = Place::new(common.cache_dir.as_ref(), &config, target).open();
             // For tests of Taipan itself.
             let cache = match std::env::var_os("TAIPAN_CACHE_VERIFY") {
                 Some(_) => cache.verifying(),

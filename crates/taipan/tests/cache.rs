@@ -14,15 +14,17 @@ fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/programs")
 }
 
-/// A program and a cache in a folder of their own.
+/// A program, and the cache folder of a user.
 struct Project {
     dir: tempfile::TempDir,
+    caches: tempfile::TempDir,
 }
 
 impl Project {
     fn new(files: &[(&str, &str)]) -> Project {
         let p = Project {
             dir: tempfile::tempdir().unwrap(),
+            caches: tempfile::tempdir().unwrap(),
         };
         for (path, text) in files {
             p.write(path, text);
@@ -42,13 +44,18 @@ impl Project {
 
     /// `taipan COMMAND OPTIONS... ARGS...` here.
     fn taipan(&self, command: &str, options: &[&str], args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taipan"))
+        let mut taipan = self.command(self.caches.path());
+        taipan.arg(command).args(options).args(args);
+        taipan.output().unwrap()
+    }
+
+    /// The command, as a user with this cache folder gives it.
+    fn command(&self, caches: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        command
             .current_dir(self.dir.path())
-            .arg(command)
-            .args(options)
-            .args(args)
-            .output()
-            .unwrap()
+            .env("XDG_CACHE_HOME", caches);
+        command
     }
 
     /// The same with and without the cache, which must not differ; how the first went,
@@ -206,7 +213,7 @@ fn every_edit_is_noticed() {
     assert!(restored.contains(&"image_to_run".to_owned()));
     std::fs::rename(p.path("lib2.py"), p.path("lib.py")).unwrap();
     ran("8\n", true);
-    std::fs::remove_dir_all(p.path(".taipan-cache")).unwrap();
+    std::fs::remove_dir_all(p.caches.path().join("taipan/projects")).unwrap();
     ran("8\n", false);
 }
 
@@ -249,6 +256,77 @@ fn options_belong_to_the_question() {
     }
 }
 
+/// Entries that another user has made say nothing, wherever they lie.
+#[test]
+fn planted_entries_are_not_read() {
+    let p = Project::new(&[
+        ("pyproject.toml", ""),
+        ("main.py", MAIN),
+        ("lib.py", "def helper(n):\n    return n + 1\n"),
+    ]);
+    let theirs = tempfile::tempdir().unwrap();
+    let log = p.path("queries.log");
+    let run = |caches: &Path, key: Option<&str>, options: &[&str]| {
+        let mut command = p.command(caches);
+        command
+            .arg("run")
+            .arg("--log-queries")
+            .arg(&log)
+            .args(options);
+        command.envs(key.map(|key| ("TAIPAN_CACHE_KEY", key)));
+        let out = command.arg("main.py").output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&out.stdout), "2\n");
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+        restored(&log).contains(&"image_to_run".to_owned())
+    };
+    let here = ["--cache-dir", ".taipan-cache"];
+    assert!(!run(theirs.path(), None, &here));
+    assert!(
+        run(theirs.path(), None, &here),
+        "they are found by who made them"
+    );
+    let mine = p.caches.path();
+    assert!(!run(mine, None, &[]));
+    std::fs::remove_dir_all(mine.join("taipan/projects")).unwrap();
+    p.write(
+        "pyproject.toml",
+        "[tool.taipan]\ncache-dir = '.taipan-cache'\n",
+    );
+    assert!(!run(mine, None, &[]), "nor where the project says so");
+    assert!(run(mine, None, &[]), "one's own are found beside them");
+
+    // Who has the key may share a folder.
+    let shared = ["--cache-dir", "shared"];
+    assert!(!run(theirs.path(), Some("the key of our servers"), &shared));
+    assert!(run(mine, Some("the key of our servers"), &shared));
+    assert!(!run(mine, Some("another key"), &shared));
+    assert!(!run(mine, None, &shared));
+}
+
+#[test]
+fn the_cache_of_a_project_is_in_the_users_folder() {
+    let p = Project::new(&[
+        ("pyproject.toml", ""),
+        ("sub/main.py", MAIN),
+        ("sub/lib.py", "def helper(n):\n    return n\n"),
+    ]);
+    p.compare("check", &["sub/main.py"]);
+    assert!(!p.path(".taipan-cache").exists());
+    let projects = p.caches.path().join("taipan/projects");
+    let folders = std::fs::read_dir(projects)
+        .unwrap()
+        .map(|e| e.unwrap().path());
+    let folders: Vec<PathBuf> = folders.filter(|f| f.is_dir()).collect();
+    let [folder] = &folders[..] else {
+        panic!("{folders:?}");
+    };
+    let name = std::fs::read_to_string(folder.join("project")).unwrap();
+    assert_eq!(Path::new(name.trim_end()), p.dir.path());
+    // Other places below the root have the same one.
+    let (_, restored) = p.compare("check", &[p.path("sub/main.py").to_str().unwrap()]);
+    assert_eq!(restored, ["check"]);
+}
+
 #[test]
 fn commands_work_where_nothing_can_be_written() {
     let p = Project::new(&[
@@ -261,4 +339,20 @@ fn commands_work_where_nothing_can_be_written() {
         assert_eq!(String::from_utf8_lossy(&out.stdout), "1\n");
         assert_eq!(String::from_utf8_lossy(&out.stderr), "");
     }
+    // Users without a folder for caches.
+    let nowhere: [(&str, Option<&str>); 4] = [
+        ("XDG_CACHE_HOME", Some("/proc/nothing")),
+        ("XDG_CACHE_HOME", Some("/dev/null")),
+        ("HOME", None),
+        ("HOME", Some("relative")),
+    ];
+    for (name, value) in nowhere {
+        let mut command = p.command(p.caches.path());
+        command.env_remove("XDG_CACHE_HOME").env_remove(name);
+        command.envs(value.map(|v| (name, v)));
+        let out = command.args(["run", "main.py"]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&out.stdout), "1\n");
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    }
+    assert!(!p.path("relative").exists());
 }

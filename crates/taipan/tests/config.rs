@@ -97,3 +97,37 @@ fn a_configuration_that_cannot_be_read_is_wrong_usage() {
     assert_eq!(out.status.code(), Some(2));
     assert!(out.stdout.starts_with(b"{\"error\":"));
 }
+
+/// A project cannot have Taipan write elsewhere.
+#[test]
+fn the_cache_of_a_project_stays_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("project");
+    let outside = dir.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    write(
+        &project,
+        "main.py",
+        "def entry_point(argv):\n    return 0\n",
+    );
+    std::os::unix::fs::symlink(&outside, project.join("link")).unwrap();
+    for (cache, told) in [
+        ("inner/cache", ""),
+        ("../outside", "inside of the project"),
+        ("link", "outside of the project by a symbolic link"),
+        ("link/inner", "outside of the project by a symbolic link"),
+    ] {
+        let text = format!("[tool.taipan]\ncache-dir = '{cache}'\n");
+        write(&project, "pyproject.toml", &text);
+        for command in ["check", "clean"] {
+            let out = taipan(&project, &[command, "main.py"]);
+            let text = String::from_utf8_lossy(&out.stderr);
+            assert!(out.status.success(), "{cache}: {text}");
+            let told_here = text.contains(told) || command == "clean";
+            assert!(told_here, "{cache}: {text}");
+            let inner = project.join("inner/cache/CACHEDIR.TAG").exists();
+            assert_eq!(inner, told.is_empty() && command == "check");
+            assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{cache}");
+        }
+    }
+}

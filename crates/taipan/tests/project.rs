@@ -7,10 +7,14 @@ use std::process::{Command, Output};
 fn taipan(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_taipan"))
         .current_dir(folder)
+        .env("XDG_CACHE_HOME", folder.join(CACHES))
         .args(args)
         .output()
         .unwrap()
 }
+
+/// Where caches are in these tests.
+const CACHES: &str = "caches";
 
 #[track_caller]
 fn works(folder: &Path, args: &[&str]) -> String {
@@ -69,10 +73,7 @@ fn a_new_project_is_the_whole_template() {
         "gitignore" | "vscode" | "helix" => format!(".{path}"),
         _ => path.clone(),
     };
-    let template = files(&template).into_iter();
-    // Somebody may have run a command in it.
-    let template = template.filter(|f| !f.starts_with(".taipan-cache"));
-    let mut expected: Vec<String> = template.map(|f| hidden(&f)).collect();
+    let mut expected: Vec<String> = files(&template).iter().map(hidden).collect();
     expected.sort();
     assert_eq!(files(folder.path()), expected);
 }
@@ -100,12 +101,38 @@ fn clean_removes_the_cache_and_nothing_else() {
     assert!(works(folder, &["clean"]).starts_with("Nothing to remove"));
     works(folder, &["check", "main.py"]);
     let before = files(folder);
-    assert!(before.iter().any(|f| f.ends_with(".pack")), "{before:?}");
-    assert!(works(folder, &["clean", "--dry-run"]).starts_with("Would remove 3 files"));
+    let pack = before.iter().find(|f| f.ends_with(".pack")).unwrap();
+    assert!(works(folder, &["clean", "--dry-run"]).starts_with("Would remove 4 files"));
     assert_eq!(files(folder), before);
-    std::fs::write(folder.join(".taipan-cache/mine"), "").unwrap();
-    assert!(works(folder, &["clean"]).starts_with("Removed 3 files"));
-    assert_eq!(files(folder), [".taipan-cache/mine", "main.py"]);
+    let mine = Path::new(pack).ancestors().nth(2).unwrap().join("mine");
+    std::fs::write(folder.join(&mine), "").unwrap();
+    assert!(works(folder, &["clean"]).starts_with("Removed 4 files"));
+    let left = [
+        mine.to_str().unwrap(),
+        "caches/taipan/projects/tidied",
+        "caches/taipan/secret",
+        "main.py",
+    ];
+    assert_eq!(files(folder), left);
+
+    // What older versions have left in the project, if it is theirs.
+    let old = folder.join(".taipan-cache");
+    works(
+        folder,
+        &["check", "main.py", "--cache-dir", ".taipan-cache"],
+    );
+    let said = works(folder, &["clean"]);
+    let line = said.lines().last().unwrap();
+    assert!(
+        line.starts_with("Removed 3 files") && line.ends_with("/.taipan-cache"),
+        "{said}"
+    );
+    assert!(!old.exists());
+    let build = old.join("0".repeat(32));
+    std::fs::create_dir_all(&build).unwrap();
+    std::fs::write(build.join("not-ours.pack"), "").unwrap();
+    works(folder, &["clean"]);
+    assert!(build.join("not-ours.pack").exists());
     let o = taipan(folder, &["clean", "elsewhere"]);
     assert_eq!(o.status.code(), Some(2));
 }

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-/// A program of some files, with its cache beside it.
+/// A program of some files, and the cache folder of a user.
 struct Project {
     dir: tempfile::TempDir,
+    caches: tempfile::TempDir,
 }
 
 const TARGET: &str = "\
@@ -55,6 +56,7 @@ impl Project {
     fn new() -> Project {
         let p = Project {
             dir: tempfile::tempdir().unwrap(),
+            caches: tempfile::tempdir().unwrap(),
         };
         p.write("target.py", TARGET);
         p.write("shapes.py", SHAPES);
@@ -66,12 +68,28 @@ impl Project {
         fs::write(self.dir.path().join(name), text).unwrap();
     }
 
-    fn command(&self) -> Command {
+    /// A command that saves its memory however short it takes.
+    fn taipan(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
         command.current_dir(self.dir.path());
-        command.args(["check", "target.py"]);
+        command.env("XDG_CACHE_HOME", self.caches.path());
         command.env("TAIPAN_SAVE_AFTER", "0");
         command
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.taipan();
+        command.args(["check", "target.py"]);
+        command
+    }
+
+    /// Edits the program and compares, which must parse that file alone or, with `all`, everything.
+    fn edited(&self, nth: usize, why: &str, all: bool) {
+        let edit = SHAPES.replace("range(5)", &format!("range({})", nth + 5));
+        self.write("shapes.py", &edit);
+        let (told, files) = self.compare(&[]);
+        assert!(told.contains("no errors"), "{why}: {told}");
+        assert_eq!(files.len(), if all { 3 } else { 1 }, "{why}");
     }
 
     /// The files of memory that are there.
@@ -81,18 +99,8 @@ impl Project {
 
     fn files(&self, extension: &str) -> Vec<PathBuf> {
         let mut all = Vec::new();
-        for build in fs::read_dir(self.dir.path().join(".taipan-cache"))
-            .into_iter()
-            .flatten()
-        {
-            let build = build.unwrap().path();
-            for file in fs::read_dir(build).into_iter().flatten() {
-                let file = file.unwrap().path();
-                if file.extension().is_some_and(|e| e == extension) {
-                    all.push(file);
-                }
-            }
-        }
+        below(&self.caches.path().join("taipan/projects"), &mut all);
+        all.retain(|f| f.extension().is_some_and(|e| e == extension));
         all
     }
 
@@ -122,6 +130,17 @@ impl Project {
         let without = without.arg("--no-cache").output().unwrap();
         assert_eq!(text(&with), text(&without));
         (text(&with), parsed(&log))
+    }
+}
+
+/// Adds all files below a folder.
+fn below(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => below(&path, all),
+            false => all.push(path),
+        }
     }
 }
 
@@ -243,13 +262,7 @@ fn damage_makes_it_slower_only() {
     let mut nth = 0;
     let mut edited = |why: &str, all: bool| {
         nth += 1;
-        p.write(
-            "shapes.py",
-            &SHAPES.replace("range(5)", &format!("range({})", nth + 5)),
-        );
-        let (told, files) = p.compare(&[]);
-        assert!(told.contains("no errors"), "{why}: {told}");
-        assert_eq!(files.len() == 3, all, "{why}");
+        p.edited(nth, why, all);
         p.wait();
     };
     fs::copy(&sound, &memory).unwrap();
@@ -289,7 +302,8 @@ fn other_folders_and_options_have_memory_of_their_own() {
         &SHAPES.replace("return self.side", "return self.edge"),
     );
     let inner = |cache: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        let mut command = p.taipan();
+        command.env_remove("TAIPAN_SAVE_AFTER");
         command.current_dir(p.dir.path().join("inner"));
         text(
             &command
@@ -303,7 +317,7 @@ fn other_folders_and_options_have_memory_of_their_own() {
     assert_eq!(
         told,
         text(&{
-            let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+            let mut command = p.taipan();
             command.current_dir(p.dir.path().join("inner"));
             command
                 .args(["check", "../target.py", "--quiet", "--no-cache"])
@@ -319,10 +333,7 @@ fn other_folders_and_options_have_memory_of_their_own() {
 fn builds_go_on_as_well() {
     let p = Project::new();
     let build = |options: &[&str], output: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
-        command
-            .current_dir(p.dir.path())
-            .env("TAIPAN_SAVE_AFTER", "0");
+        let mut command = p.taipan();
         command
             .args(["build", "target.py", "-o", output])
             .args(options);
@@ -370,23 +381,109 @@ fn what_was_printed_is_printed_once() {
     }
 }
 
+/// What only looks like the memory that this user's command has left is not taken.
 #[test]
-fn memory_of_others_is_not_taken() {
+fn forged_memory_is_not_taken() {
     let p = Project::new();
-    for (name, all) in [("mine", true), ("mine", false), ("theirs", true)] {
-        let own = p.dir.path().join(name);
-        fs::create_dir_all(&own).unwrap();
-        p.write(
-            "shapes.py",
-            &SHAPES.replace(
-                "range(5)",
-                &format!("range({})", name.len() + usize::from(all)),
-            ),
-        );
-        // Where a user's secret lies.
-        let (_, files) = p.compare(&[("TMPDIR", own.to_str().unwrap())]);
-        assert_eq!(files.len() == 3, all, "{name}: {files:?}");
+    p.compare(&[]);
+    let memory = p.wait();
+    assert_eq!(memory.metadata().unwrap().mode() & 0o777, 0o600);
+    let sound = p.caches.path().join("sound");
+    fs::rename(&memory, &sound).unwrap();
+    // Another command of the same user, whose memory is authentic, but stands for something else.
+    assert!(
+        (p.command().arg("--step-limit=9000000").output().unwrap())
+            .status
+            .success()
+    );
+    let other = p.wait();
+    assert_ne!(other, memory);
+    fs::rename(&other, &memory).unwrap();
+    p.edited(1, "memory of another command", true);
+
+    let put = |mode: u32| {
         p.wait();
+        fs::remove_file(&memory).unwrap();
+        fs::copy(&sound, &memory).unwrap();
+        fs::set_permissions(&memory, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    put(0o600);
+    p.edited(2, "sound memory", false);
+    for (i, mode) in [0o620, 0o602].into_iter().enumerate() {
+        put(mode);
+        p.edited(3 + i, "a file that others can write to", true);
+    }
+    put(0o600);
+    fs::remove_file(&memory).unwrap();
+    symlink(&sound, &memory).unwrap();
+    p.edited(5, "a link", true);
+
+    put(0o600);
+    let folder = memory.parent().unwrap();
+    let set = |mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o777);
+    p.edited(6, "a folder that others can write to", true);
+    assert_eq!(p.memories(), std::slice::from_ref(&memory));
+    assert!(
+        fs::read(&memory).unwrap() == fs::read(&sound).unwrap(),
+        "nothing is saved there"
+    );
+    set(0o700);
+
+    // Written by a user whose secret is another one.
+    fs::write(p.caches.path().join("taipan/secret"), [7; 32]).unwrap();
+    p.edited(7, "memory of another user", true);
+    p.wait();
+}
+
+/// Variables that a program does not ask for are in no file of the cache, nor is the user's secret.
+#[test]
+fn the_environment_is_not_saved() {
+    const TOKEN: &str = "q8Zw3vXk1RtY6uHpLs0d";
+    let p = Project::new();
+    let asks = "import os\nprint len(os.environ.get('SHAPES_TOKEN', ''))\n";
+    let iterates = "import os\nprint 'SHAPES_TOKEN' in list(os.environ)\n";
+    for (what, text, saved, found) in [
+        ("no os", "pass\n", true, false),
+        (
+            "os",
+            "import os\nX = os.environ.get('OTHER')\n",
+            true,
+            false,
+        ),
+        // So that something can be found.
+        ("the variable", asks, true, true),
+        ("all names", iterates, false, false),
+    ] {
+        p.write("table.py", &format!("{text}def lookup(n):\n    return n\n"));
+        for file in p.memories() {
+            fs::remove_file(file).unwrap();
+        }
+        let (told, _) = p.compare(&[("SHAPES_TOKEN", TOKEN)]);
+        assert!(told.contains("no errors"), "{what}: {told}");
+        assert_eq!(told.contains("True"), what == "all names", "{told}");
+        // The file that is being written is there before the command ends.
+        let begun = p.files("memory").len() + p.files("tmp").len();
+        assert_eq!(begun, usize::from(saved), "{what}");
+        if saved {
+            p.wait();
+        }
+        let secret = fs::read(p.caches.path().join("taipan/secret")).unwrap();
+        let mut files = Vec::new();
+        below(&p.caches.path().join("taipan/projects"), &mut files);
+        assert!(files.len() > 2);
+        let mut has_token = false;
+        for file in files {
+            let bytes = fs::read(&file).unwrap();
+            let has = |part: &[u8]| {
+                let part: String = part.iter().map(|b| format!("\\x{b:02x}")).collect();
+                let pattern = regex::bytes::Regex::new(&format!("(?-u){part}"));
+                pattern.unwrap().is_match(&bytes)
+            };
+            has_token |= has(TOKEN.as_bytes());
+            assert!(!has(&secret), "{what}: {file:?}");
+        }
+        assert_eq!(has_token, found, "{what}");
     }
 }
 
@@ -395,8 +492,11 @@ fn it_is_cleaned_away() {
     let p = Project::new();
     p.compare(&[]);
     p.wait();
-    let mut clean = Command::new(env!("CARGO_BIN_EXE_taipan"));
-    clean.current_dir(p.dir.path()).arg("clean");
-    assert!(clean.status().unwrap().success());
-    assert!(!p.dir.path().join(".taipan-cache").exists());
+    assert!((p.taipan().arg("clean").output().unwrap()).status.success());
+    let projects = p.caches.path().join("taipan/projects");
+    let left: Vec<_> = fs::read_dir(projects)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["tidied"]);
 }

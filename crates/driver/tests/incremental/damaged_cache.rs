@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use camino::Utf8Path;
 use taipan_base::render_json;
-use taipan_driver::{Cache, CacheLimits};
+use taipan_driver::{Cache, CacheLimits, CacheSecret};
 use taipan_fuzz::{Choices, Target};
 use taipan_workbench::Workbench;
 
@@ -39,13 +39,15 @@ const TEXTS: &[(&str, &str)] = &[
     (MAIN, "class Shape(object):\n    pass\nTABLE = {}\n"),
 ];
 
+const SECRET: CacheSecret = CacheSecret::fixed(b"the secret of a test of 32 bytes");
+
 /// Diagnostics, and the object file or that there is none, as a new process finds them.
 fn answers(text: (&str, &str), cache: Option<&Utf8Path>) -> (String, Option<Vec<u8>>) {
     let bench = Workbench::with(&[("/main.py", text.0), ("/helper.py", text.1)]);
     if let Some(folder) = cache {
         bench
             .db
-            .set_cache(Cache::open(folder, CacheLimits::default()));
+            .set_cache(Cache::open(folder, CacheLimits::default(), SECRET));
     }
     let found = bench.check().diagnostics;
     let object = bench.compile();

@@ -2,9 +2,10 @@
 import errno
 import posixpath as path
 from posix import *
-from posix import _exit
+from posix import _exit, _variable, _variables
 
 import sys
+from rpython.rlib.objectmodel import we_are_translated
 sys.modules['os.path'] = path
 
 name = 'posix'
@@ -125,9 +126,10 @@ def walk(top, topdown=True, onerror=None, followlinks=False):
 
 
 class _Environ(object):
-    """The environment: a dict of its own while a program is imported, the process's in
-    translated code."""
-    _while_importing = environ
+    """The environment of the process. While a program is imported, each variable is read when it
+    is asked for, and what the program sets is seen by itself alone."""
+    # What the program has set while it was imported, by name; None for what it has removed.
+    _while_importing = {}
 
     def __getitem__(self, key):
         value = getenv(key)
@@ -175,13 +177,15 @@ class _Environ(object):
         return result
 
     def keys(self):
+        if not we_are_translated():
+            return _names_while_importing()
         return [key for key, _ in self.items()]
 
     def values(self):
         return [value for _, value in self.items()]
 
     def __len__(self):
-        return len(self.items())
+        return len(self.keys())
 
     def __iter__(self):
         return iter(self.keys())
@@ -204,7 +208,9 @@ environ = _Environ()
 
 
 def getenv(key, default=None):
-    return environ._while_importing.get(key, default)
+    changed = environ._while_importing
+    value = changed[key] if key in changed else _variable(key)
+    return default if value is None else value
 
 
 def putenv(key, value):
@@ -212,12 +218,17 @@ def putenv(key, value):
 
 
 def unsetenv(key):
-    environ._while_importing.pop(key, None)
+    environ._while_importing[key] = None
+
+
+def _names_while_importing():
+    changed = environ._while_importing
+    names = [name for name in _variables() if name not in changed]
+    return names + [name for name in changed if changed[name] is not None]
 
 
 def _environ():
-    values = environ._while_importing
-    return ''.join([key + '=' + values[key] + '\0' for key in values])
+    return ''.join([key + '=' + getenv(key) + '\0' for key in _names_while_importing()])
 
 
 def WEXITSTATUS(status):

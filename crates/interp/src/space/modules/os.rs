@@ -2,13 +2,13 @@
 //! [`crate::space::written`].
 
 use camino::Utf8Path;
-use taipan_base::{ENVIRONMENT, environment_variables};
+use taipan_base::{ENVIRONMENT, FileContents, variable_path};
 use taipan_language::Machine;
 
 use super::descriptors;
 use crate::space::builtin::{Args, Builtin};
-use crate::space::dict::{Dict, mix};
-use crate::space::heap::{Kind, Ref};
+use crate::space::dict::mix;
+use crate::space::heap::Ref;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::{SystemError, What};
@@ -214,6 +214,30 @@ fn uname(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::tuple(parts.map(Value::str).to_vec()))
 }
 
+/// `_variable(name)`: the value of a variable of the environment, or None.
+fn variable(it: &mut Interp, args: Args<'_>) -> R {
+    let name = args.need(it, 0, "_variable")?.clone();
+    let name = it.name_of(&name, "a variable")?;
+    let Some(path) = variable_path(&name) else {
+        return Ok(Value::None);
+    };
+    let file = it.db.files().get_for(it.db, it.program, &path);
+    match file.contents(it.db) {
+        FileContents::Text(value) => Ok(Value::str(value)),
+        _ => Ok(Value::None),
+    }
+}
+
+/// `_variables()`: the names of the variables of the environment.
+fn variables(it: &mut Interp, _: Args<'_>) -> R {
+    let folder = (it.db.files()).get_for(it.db, it.program, Utf8Path::new(ENVIRONMENT));
+    let names = match folder.contents(it.db) {
+        FileContents::Directory(names) => names.iter().map(|n| Value::str(n)).collect(),
+        _ => Vec::new(),
+    };
+    Ok(it.heap.list(names))
+}
+
 /// Functions of `posix`, under the names that programs know them by.
 pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.path.exists", exists),
@@ -326,6 +350,8 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.times", forbidden),
     Builtin::function("os.ttyname", forbidden),
     Builtin::function("os.uname", uname),
+    Builtin::function("os._variable", variable),
+    Builtin::function("os._variables", variables),
 ];
 
 /// The constants of `posix`.
@@ -365,13 +391,6 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     ] {
         it.heap.set_attr(m, name, Value::Int(i64::from(v)));
     }
-    let mut environ = Dict::default();
-    let file = (it.db.files()).get_for(it.db, it.program, Utf8Path::new(ENVIRONMENT));
-    for (name, value) in environment_variables(file.text(it.db)) {
-        environ.set_str(name, Value::str(value));
-    }
-    let environ = it.heap.alloc(ty::DICT, Kind::Dict(environ));
-    it.heap.set_attr(m, "environ", Value::Ref(environ));
 }
 
 /// Import time must give the same image every time it runs: its clock counts instructions,
