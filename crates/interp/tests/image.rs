@@ -1,11 +1,14 @@
 //! The image and its projections, its fire wall, and what bad programs get.
 
+#[path = "image/modules.rs"]
+mod modules;
+
 use expect_test::{Expect, expect};
 use taipan_base::{Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
-    Builtin, Name, ObjData, Object, class_attr, entry_point, image, image_diagnostics,
-    module_global, named_function, named_id, object, target_module,
+    Builtin, Name, ObjData, Object, class_attr, entry_point, executable_name, image,
+    image_diagnostics, module_global, named_function, named_id, object, target_module,
 };
 use taipan_language::{
     FlowFunction, HelperFunction, HlOp, KnownFunction, ShippedFunction, is_python_name,
@@ -524,7 +527,7 @@ fn modules_around_the_target() {
     };
     let root = "#- /project/setup.py\n        ";
     assert_eq!(run(root), "'loop other'");
-    assert_eq!(run(""), "ImportError: No module named loop");
+    assert_eq!(run(""), "ImportError: No module named vm.loop");
 }
 
 #[test]
@@ -570,7 +573,7 @@ fn target_gives_the_entry_point() {
         "
         def run(argv): return 0
         def target(driver, args):
-            driver.exe_name = 'x'
+            driver.exe_name = 'x-%(backend)s'
             driver.config.translation.suggest(gc='boehm')
             return run, None
         ",
@@ -578,6 +581,7 @@ fn target_gives_the_entry_point() {
     let program = db.program();
     let entry = entry_point(&db, program).clone().unwrap();
     assert_eq!(Const::Obj(entry), global(&db, program, "run"));
+    assert_eq!(executable_name(&db, program).as_deref(), Some("x-c"));
 }
 
 #[test]

@@ -47,11 +47,12 @@ impl Interp<'_> {
                 Kind::Function(_) => self.call_function(*r, args),
                 Kind::Builtin(b) => {
                     let b = *b;
-                    let result = (b.func)(self, args)?;
+                    let result = self.with_buffers(|it| (b.func)(it, args))?;
                     self.check_size(&result)?;
                     // It may have grown what it is a method of.
-                    if let Some(slf) = args.pos.first() {
-                        self.check_size(slf)?;
+                    if let Some(Value::Ref(slf)) = args.pos.first() {
+                        self.check_container(*slf)?;
+                        self.heap.fresh += super::meter::ENTRY;
                     }
                     Ok(result)
                 }

@@ -14,7 +14,7 @@ impl Interp<'_> {
             Value::None => b"None".to_vec(),
             Value::Bool(b) => if *b { "True" } else { "False" }.into(),
             Value::Int(i) => i.to_string().into_bytes(),
-            Value::Long(l) => format!("{l}L").into_bytes(),
+            Value::Long(l) => (self.digits(l, 10)? + "L").into_bytes(),
             Value::Float(f) => float_repr(*f).into_bytes(),
             Value::Complex(c) => c.repr().into_bytes(),
             Value::Str(s) => quote_bytes(s).into_bytes(),
@@ -46,6 +46,7 @@ impl Interp<'_> {
     fn join(&mut self, items: &[Value], open: &str, close: &str) -> R<Vec<u8>> {
         let mut out = open.as_bytes().to_vec();
         for (i, x) in items.iter().enumerate() {
+            self.check_text(out.len())?;
             if i > 0 {
                 out.extend_from_slice(b", ");
             }
@@ -95,10 +96,11 @@ impl Interp<'_> {
                 self.guarded(r, "[...]", |it| it.join(&l, "[", "]"))
             }
             Kind::Dict(_) => {
-                let items = self.dict_items(r);
+                let items = self.dict_items(r)?;
                 self.guarded(r, "{...}", |it| {
                     let mut out = b"{".to_vec();
                     for (i, (k, v)) in items.iter().enumerate() {
+                        it.check_text(out.len())?;
                         if i > 0 {
                             out.extend_from_slice(b", ");
                         }
@@ -218,7 +220,7 @@ impl Interp<'_> {
             }
             Value::Float(f) => return Ok(Value::str(&float_str(*f))),
             Value::Complex(c) => return Ok(Value::str(&c.str())),
-            Value::Long(l) => return Ok(Value::str(&l.to_string())),
+            Value::Long(l) => return Ok(Value::str(&self.digits(l, 10)?)),
             Value::Ref(r) => {
                 if let Some(s) = self.call_special(v, "__str__", &[])? {
                     return match self.unboxed(&s) {
@@ -342,6 +344,7 @@ impl Interp<'_> {
             self.out.extend_from_slice(bytes);
         }
         self.printed.extend_from_slice(bytes);
+        self.heap.fresh += 4 * bytes.len() as u64;
     }
 
     /// One item of a `print` statement.

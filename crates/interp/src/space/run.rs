@@ -6,7 +6,7 @@ use taipan_code::{Code, CodeConst, CodeId, Instr};
 
 use super::heap::{Kind, Ref, Site, TracebackEntry};
 use super::value::Value;
-use super::{Activation, Body, DEPTH_LIMIT, Fatal, HEAP_LIMIT, Interp, R};
+use super::{Activation, Body, DEPTH_LIMIT, Interp, R};
 use crate::Complex;
 use taipan_engine::{Frame, Step, Unwind, step, unwind};
 
@@ -99,15 +99,6 @@ impl Interp<'_> {
         result
     }
 
-    /// One step more; the program's limit of steps stops everything.
-    pub(crate) fn count_step(&mut self) -> R<()> {
-        if self.steps == 0 {
-            return Err(Unwind::Stop(Fatal::StepLimit));
-        }
-        self.steps -= 1;
-        Ok(())
-    }
-
     fn run_loop(
         &mut self,
         id: CodeId,
@@ -120,10 +111,7 @@ impl Interp<'_> {
                 code: site,
                 pc: frame.pc,
             };
-            self.count_step()?;
-            if self.heap.len() > HEAP_LIMIT {
-                return Err(Unwind::Stop(Fatal::HeapLimit));
-            }
+            self.work(1)?;
             match step(self, code, frame) {
                 Step::Continue => {}
                 Step::Return => return Ok(Outcome::Return(frame.take())),

@@ -8,6 +8,7 @@ use super::os::{os_error, path_arg, stat_result};
 use crate::space::builtin::Args;
 use crate::space::builtins::file::{Opened, new_file};
 use crate::space::value::Value;
+use crate::space::written::TOO_LARGE;
 use crate::space::{Interp, R};
 
 /// The descriptor of the file that was opened first; the others follow.
@@ -137,6 +138,9 @@ pub(crate) fn ftruncate(it: &mut Interp, args: Args<'_>) -> R {
     if !file.written {
         return os_error(it, libc::EINVAL, "Invalid argument");
     }
+    if !it.may_have_size(size)? {
+        return os_error(it, TOO_LARGE.0, TOO_LARGE.1);
+    }
     it.resize_file(&file.path, size);
     Ok(Value::None)
 }
@@ -185,6 +189,11 @@ pub(crate) fn write(it: &mut Interp, args: Args<'_>) -> R {
                 return os_error(it, libc::EBADF, "Bad file descriptor");
             }
             let at = (!file.append).then_some(file.at);
+            let start = at.unwrap_or_else(|| it.written_data(&file.path).len());
+            if !it.may_have_size(start.saturating_add(text.len()))? {
+                return os_error(it, TOO_LARGE.0, TOO_LARGE.1);
+            }
+            it.heap.fresh += text.len() as u64;
             let end = it.write_at(&file.path, at, &text);
             move_to(it, n, end);
         }
