@@ -730,3 +730,35 @@ fn names_of_python() {
     let unknown: Vec<&str> = names.filter(|n| !is_python_name(n)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
+
+/// As the original's module of the same name does.
+#[test]
+fn numbers_in_texts_and_sizes_of_sums() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.rlib import rsha, rmd5
+        from rpython.rlib.rstring import NumberStringParser, ParseStringError
+        def digits(text, base):
+            try:
+                parser = NumberStringParser(text, text, base, 'int', allow_underscores=True)
+                return list(iter(parser.next_digit, -1))
+            except ParseStringError as e:
+                return e.msg
+        for text in ['0x_f', '0x__f', '0b__1', '0o__7', '1_0', '1__0', '_1', '1_']:
+            print text, digits(text, 0)
+        print rsha.blocksize, rsha.digest_size, rmd5.digest_size, hasattr(rmd5, 'blocksize')
+        ",
+    );
+    expect![[r#"
+        0x_f [15]
+        0x__f invalid literal for int() with base 0
+        0b__1 invalid literal for int() with base 0
+        0o__7 invalid literal for int() with base 0
+        1_0 [1, 0]
+        1__0 invalid literal for int() with base 0
+        _1 invalid literal for int() with base 0
+        1_ invalid literal for int() with base 0
+        1 20 16 False
+    "#]]
+    .assert_eq(&image(&db, db.program()).printed);
+}
