@@ -271,7 +271,9 @@ impl Interp<'_> {
         }
         if code.varargs {
             let rest = args.pos.get(argcount..).unwrap_or_default();
-            locals.push(Some(Value::tuple(rest.to_vec())));
+            let rest = Value::tuple(rest.to_vec());
+            self.check_size(&rest)?;
+            locals.push(Some(rest));
         }
         if code.varkeywords {
             let d = self.heap.dict(extra);

@@ -134,12 +134,20 @@ impl Interp<'_> {
     }
 
     /// A module in a folder around the target's, up to the root of the project: there
-    /// programs are started whose target has a folder of its own.
+    /// programs are started whose target has a folder of its own. A script in a package finds
+    /// that package.
     fn find_outside(&self, name: &str) -> Option<Found> {
         if name.contains('.') {
             return None;
         }
         let target = self.program.target(self.db);
+        let own = target.parent().unwrap_or(Utf8Path::new("/"));
+        let beside = self.package_root(own);
+        if beside != own
+            && let Some(found) = self.source_in(&beside, name)
+        {
+            return Some(found);
+        }
         let around: Vec<&Utf8Path> = target.ancestors().skip(1).take(OUTSIDE + 1).collect();
         let is_root = |dir: &&Utf8Path| {
             let mut marks = ROOT_MARKS.iter().map(|mark| self.file_at(&dir.join(mark)));

@@ -313,7 +313,7 @@ impl Interp<'_> {
             }
             Value::Tuple(t) => {
                 let (a, b) = self.bounds(start, stop, t.len())?;
-                return Ok(Value::Tuple(t[a..b].into()));
+                return Ok(Value::tuple(t[a..b].to_vec()));
             }
             Value::Ref(r) => {
                 if let Some(m) = self.special(obj, "__getslice__")? {

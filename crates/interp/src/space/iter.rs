@@ -1,10 +1,8 @@
 //! Iterators written in Rust.
 
-use std::sync::Arc;
-
 use super::heap::{Kind, Ref};
 use super::types::ty;
-use super::value::Value;
+use super::value::{Tuple, Value};
 use super::{Interp, R};
 
 /// State of a builtin iterator.
@@ -13,7 +11,7 @@ pub(crate) enum Iter {
     /// Over a list object, which may change meanwhile.
     List(Ref, usize),
     /// Over a tuple.
-    Tuple(Arc<[Value]>, usize),
+    Tuple(Tuple, usize),
     /// Over values that cannot change.
     Values(std::vec::IntoIter<Value>),
     /// Over numbers.

@@ -22,7 +22,7 @@ use taipan_engine::{Frame, Unwind};
 
 use super::heap::{Heap, Kind, Object};
 use super::iter::Iter;
-use super::value::{Method, Value};
+use super::value::{Items, Method, Tuple, Value};
 use super::{Fatal, Interp, R};
 
 /// Steps between two looks at cancellation.
@@ -71,7 +71,7 @@ pub(crate) struct Meter {
 enum Large {
     Str(Weak<[u8]>),
     Unicode(Weak<[u32]>),
-    Tuple(Weak<[Value]>),
+    Tuple(Weak<Items>),
     Long(Weak<BigInt>),
 }
 
@@ -84,7 +84,7 @@ impl Large {
         Some(match v {
             Value::Str(s) => (address(s), Large::Str(Arc::downgrade(s))),
             Value::Unicode(s) => (address(s), Large::Unicode(Arc::downgrade(s))),
-            Value::Tuple(t) => (address(t), Large::Tuple(Arc::downgrade(t))),
+            Value::Tuple(t) => (address(t.shared()), Large::Tuple(Arc::downgrade(t.shared()))),
             Value::Long(n) => (address(n), Large::Long(Arc::downgrade(n))),
             _ => return None,
         })
@@ -94,7 +94,7 @@ impl Large {
         Some(match self {
             Large::Str(s) => Value::Str(s.upgrade()?),
             Large::Unicode(s) => Value::Unicode(s.upgrade()?),
-            Large::Tuple(t) => Value::Tuple(t.upgrade()?),
+            Large::Tuple(t) => Value::Tuple(Tuple::sharing(t.upgrade()?)),
             Large::Long(n) => Value::Long(n.upgrade()?),
         })
     }
@@ -330,7 +330,7 @@ impl Measure {
         let at = match v {
             Value::Str(s) => address(s),
             Value::Unicode(s) => address(s),
-            Value::Tuple(t) => address(t),
+            Value::Tuple(t) => address(t.shared()),
             Value::Long(n) => address(n),
             Value::Method(m) => address(m),
             _ => return,
@@ -428,7 +428,7 @@ fn own_size(v: &Value) -> u64 {
     match v {
         Value::Str(s) => COUNTS + s.len() as u64,
         Value::Unicode(s) => COUNTS + size_of_val(&**s) as u64,
-        Value::Tuple(t) => COUNTS + size_of_val(&**t) as u64,
+        Value::Tuple(t) => COUNTS + (size_of::<Items>() + size_of_val(&**t)) as u64,
         Value::Long(n) => COUNTS + size_of::<BigInt>() as u64 + n.bits() / 8,
         Value::Method(_) => COUNTS + size_of::<Method>() as u64,
         Value::None

@@ -130,7 +130,7 @@ impl Interp<'_> {
                 return Ok(Some(Value::Unicode([&x[..], &y[..]].concat().into())));
             }
             (HlOp::Add, Value::Tuple(x), Value::Tuple(y)) => {
-                return Ok(Some(Value::Tuple([&x[..], &y[..]].concat().into())));
+                return Ok(Some(Value::tuple([&x[..], &y[..]].concat())));
             }
             (HlOp::Mul, _, Value::Int(_) | Value::Long(_) | Value::Bool(_)) => {
                 return self.repeat(a, b);
@@ -392,7 +392,10 @@ impl ObjectSpace for Interp<'_> {
 
     fn next(&mut self, it: &Value) -> R<Next<Value>> {
         Ok(match self.next_item(it)? {
-            Some(v) => Next::Item(v),
+            Some(v) => {
+                self.check_size(&v)?;
+                Next::Item(v)
+            }
             None => Next::Exhausted,
         })
     }
@@ -408,6 +411,9 @@ impl ObjectSpace for Interp<'_> {
         }
         if items.len() > n as usize {
             return self.value_error("too many values to unpack");
+        }
+        for v in &items {
+            self.check_size(v)?;
         }
         Ok(items)
     }

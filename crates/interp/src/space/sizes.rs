@@ -15,6 +15,9 @@ const MOST_BITS: u64 = 1 << 25;
 /// Items that a container may have.
 pub(crate) const MOST_ITEMS: usize = 1 << 24;
 
+/// Levels of tuples in a tuple.
+const MOST_LEVELS: u32 = 1000;
+
 impl Interp<'_> {
     /// Counts what an operation or a builtin function returns. Raises MemoryError if it is a
     /// string, a number or a container that is too large.
@@ -23,7 +26,9 @@ impl Interp<'_> {
             Value::Str(s) => s.len() <= MOST_BYTES,
             Value::Unicode(s) => s.len() <= MOST_BYTES / size_of::<u32>(),
             Value::Long(n) => n.bits() <= MOST_BITS,
-            Value::Tuple(items) => items.len() <= MOST_ITEMS,
+            Value::Tuple(items) => {
+                items.nodes() <= MOST_ITEMS as u64 && items.depth() <= MOST_LEVELS
+            }
             Value::Ref(r) => return self.check_container(*r),
             _ => return Ok(()),
         };

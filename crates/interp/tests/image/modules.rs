@@ -47,7 +47,6 @@ fn the_target_is_run_as_a_script() {
     def f(argv): return 0
     if 'again' not in sys.modules:
         sys.modules['again'] = None
-        sys.path.insert(0, '/top')
         import tgt.t
         print tgt.t.__name__, tgt.t.f is f
 ";
@@ -58,7 +57,7 @@ fn the_target_is_run_as_a_script() {
         expect![[r#"
             t '' ['/top/tgt', '/lib'] on the path near
             the package
-            tgt.t 'tgt' ['/top', '/top/tgt', '/lib'] on the path tgt.near
+            tgt.t 'tgt' ['/top/tgt', '/lib'] on the path tgt.near
             tgt.t False
         "#]],
     );

@@ -256,3 +256,22 @@ fn import_time_is_cancelled() {
         assert!(image_diagnostics(&db, program).is_empty(), "{source}");
     }
 }
+
+/// Deep tuples would end the process where they are dropped, and tuples that share tuples grow
+/// without bound where they become constants.
+#[test]
+fn tuples_are_nested_to_some_depth() {
+    for source in [
+        "t = ()\nwhile True: t = (t,)\n",
+        "t = ()\nwhile True: t = (t, t)\n",
+        "def f(*t): return t\nt = ()\nwhile True: t = f(t)\n",
+        "t = ()\nwhile True:\n    for t in enumerate([t]): pass\n",
+        "t = ()\nwhile True: (t,) = zip([t])\n",
+        "t = ()\nwhile True: t = (t.__len__,)\n",
+    ] {
+        let found = ends_with(source, 1_000_000, None);
+        assert!(found.contains("MemoryError: too large"), "{source}: {found}");
+    }
+    let source = "t = ()\nfor i in range(900): t = (t, i)\n";
+    assert_eq!(ends_with(source, u64::MAX, None), "no diagnostic");
+}
