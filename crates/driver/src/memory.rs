@@ -37,6 +37,7 @@ pub fn parse_size(text: &str) -> Option<u64> {
     };
     let bytes = match number.parse::<u64>() {
         Ok(n) => n.checked_mul(1 << shift)?,
+        Err(_) if !number.contains('.') => return None,
         Err(_) => (number.parse::<f64>().ok()? * (1u64 << shift) as f64) as u64,
     };
     (bytes > 0).then_some(bytes)

@@ -128,10 +128,6 @@ fn attempt_with(
         Err(e) => {
             image.tests = testing::failure(&it, &e);
             image.diagnostics.push(diagnose(&it, &e));
-            // The objects may be more than there is memory for to freeze them.
-            if matches!(e, Unwind::Stop(Fatal::MemoryLimit)) {
-                return Ok((without_objects(image, it), None));
-            }
             ended_in = failed_statement(&it, &e);
             None
         }
@@ -156,6 +152,9 @@ fn attempt_with(
         None => {}
     }
     image.executable = executable_name(&it);
+    if it.meter.is_exhausted() {
+        return Ok((without_objects(image, it), None));
+    }
     if let Some(known) = it.collection(&[]) {
         return Err(known);
     }
@@ -165,6 +164,9 @@ fn attempt_with(
     while late.load(&mut it) {
         if let Some(known) = it.collection(&[]) {
             return Err(known);
+        }
+        if it.meter.is_exhausted() {
+            return Ok((without_objects(image, it), None));
         }
         let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
         ask_freeze(&mut it, &loaded, &|_| false, &mut asked);
@@ -233,8 +235,13 @@ fn attempt_with(
     Ok((image, ended_in))
 }
 
-/// What is known of import time besides its objects.
+/// What is known of an import time that took too much memory: its objects may be more than
+/// there is memory for to freeze them.
 fn without_objects(mut image: Image, mut it: Interp) -> Image {
+    if image.diagnostics.is_empty() {
+        let stop = Unwind::Stop(Fatal::MemoryLimit);
+        image.diagnostics.push(diagnose(&it, &stop));
+    }
     image.ran = it.ran().collect();
     image.files = std::mem::take(&mut it.files);
     image.printed = String::from_utf8_lossy(&it.printed).into_owned();

@@ -56,7 +56,7 @@ impl Interp<'_> {
                     }
                     Ok(result)
                 }
-                Kind::Class(_) => self.call_class(*r, args),
+                Kind::Class(_) => self.with_buffers(|it| it.call_class(*r, args)),
                 Kind::LLType(_) => super::modules::lltype::call_type(self, *r, args),
                 Kind::LLPtr(p) => {
                     let p = *p;

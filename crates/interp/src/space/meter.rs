@@ -65,6 +65,8 @@ pub(crate) struct Meter {
     swept: u64,
     /// Steps before the next look at cancellation.
     until_look: u64,
+    /// Import time has ended at its limit of memory.
+    exhausted: bool,
 }
 
 /// A large value, which it does not keep.
@@ -84,7 +86,10 @@ impl Large {
         Some(match v {
             Value::Str(s) => (address(s), Large::Str(Arc::downgrade(s))),
             Value::Unicode(s) => (address(s), Large::Unicode(Arc::downgrade(s))),
-            Value::Tuple(t) => (address(t.shared()), Large::Tuple(Arc::downgrade(t.shared()))),
+            Value::Tuple(t) => (
+                address(t.shared()),
+                Large::Tuple(Arc::downgrade(t.shared())),
+            ),
             Value::Long(n) => (address(n), Large::Long(Arc::downgrade(n))),
             _ => return None,
         })
@@ -113,7 +118,23 @@ impl Meter {
             unswept: 0,
             swept: 0,
             until_look: LOOK,
+            exhausted: false,
         }
+    }
+
+    /// Bytes that the buffers of running builtin functions hold.
+    pub(crate) fn gathered(&self) -> u64 {
+        self.gathered
+    }
+
+    /// Goes back to a number of such bytes.
+    pub(crate) fn set_gathered(&mut self, bytes: u64) {
+        self.gathered = bytes;
+    }
+
+    /// Whether import time has ended at its limit of memory.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.exhausted
     }
 
     /// Follows a value if it is large. Returns whether it is new.
@@ -170,13 +191,18 @@ impl Interp<'_> {
             self.meter.until_look = LOOK;
             self.db.unwind_if_revision_cancelled();
             if self.heap.len() >= MOST_OBJECTS {
-                return Err(Unwind::Stop(Fatal::MemoryLimit));
+                return self.exhausted();
             }
         }
         if self.heap.fresh > self.meter.room {
             self.measure()?;
         }
         Ok(())
+    }
+
+    fn exhausted<T>(&mut self) -> R<T> {
+        self.meter.exhausted = true;
+        Err(Unwind::Stop(Fatal::MemoryLimit))
     }
 
     /// Counts the steps of work on so many bytes.
@@ -230,7 +256,7 @@ impl Interp<'_> {
         }
         self.measure()?;
         if self.meter.held.saturating_add(bytes) > limit {
-            return Err(Unwind::Stop(Fatal::MemoryLimit));
+            return self.exhausted();
         }
         Ok(())
     }
@@ -284,7 +310,7 @@ impl Interp<'_> {
             found.bytes + self.meter.gathered + self.meter.kept + (printed + written) as u64;
         self.heap.fresh = 0;
         if self.meter.held > limit {
-            return Err(Unwind::Stop(Fatal::MemoryLimit));
+            return self.exhausted();
         }
         // Near the limit as well, some work is done between two measurements.
         self.meter.room = (limit - self.meter.held).max(limit / 16);

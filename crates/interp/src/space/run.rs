@@ -86,11 +86,12 @@ impl Interp<'_> {
             globals,
             names: frame.names.as_ref().and_then(Value::as_ref),
         });
-        let saved = self.heap.site;
+        let (saved, gathered) = (self.heap.site, self.meter.gathered());
         let result = stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || {
             self.run_loop(id, body.site, &body.code, frame)
         });
         self.heap.site = saved;
+        self.meter.set_gathered(gathered);
         if let Err(Unwind::Stop(_)) = &result {
             self.last_stack.push((id, frame.pc));
             self.leave_to_collect(frame);
@@ -106,11 +107,14 @@ impl Interp<'_> {
         code: &Code,
         frame: &mut Frame<Value>,
     ) -> R<Outcome> {
+        let gathered = self.meter.gathered();
         loop {
             self.heap.site = Site {
                 code: site,
                 pc: frame.pc,
             };
+            // What the last instruction had in buffers is gone.
+            self.meter.set_gathered(gathered);
             self.work(1)?;
             match step(self, code, frame) {
                 Step::Continue => {}

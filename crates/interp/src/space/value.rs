@@ -189,9 +189,7 @@ impl Value {
             (Value::Long(a), Value::Long(b)) => a == b,
             (Value::Str(a), Value::Str(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
             (Value::Unicode(a), Value::Unicode(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
-            (Value::Tuple(a), Value::Tuple(b)) => {
-                a.is(b) || (a.is_empty() && b.is_empty())
-            }
+            (Value::Tuple(a), Value::Tuple(b)) => a.is(b) || (a.is_empty() && b.is_empty()),
             (Value::Method(a), Value::Method(b)) => Arc::ptr_eq(a, b),
             (Value::Ref(a), Value::Ref(b)) => a == b,
             _ => false,

@@ -56,8 +56,8 @@ fn memory_of_objects_is_bounded() {
         5,
     );
     takes_too_much(
-        "class A(object): pass\na = A()\nwhile True:\n    b = A()\n    b.a = a\n    a = b\n",
-        4,
+        "class A(object): pass\na = A()\nwhile True: b = A(); b.a = a; a = b\n",
+        3,
     );
     takes_too_much(
         "t = [()]\nwhile True:\n    t.append((('x' * 100, 1), 2))\n",
@@ -111,6 +111,15 @@ fn raw_memory_is_bounded() {
     let source = "from rpython.rtyper.lltypesystem import lltype, rffi\nwhile True:\n    \
                   lltype.malloc(rffi.CCHARP.TO, 1000000, flavor='raw')\n";
     takes_too_much(source, 3);
+}
+
+/// Also where `target()` takes it, after the modules were loaded.
+#[test]
+fn memory_of_the_target_function_is_bounded() {
+    takes_too_much(
+        "def target(driver, args):\n    l = []\n    while True: l.append([1])\n",
+        3,
+    );
 }
 
 /// A large allocation is refused before it is made.
@@ -270,7 +279,10 @@ fn tuples_are_nested_to_some_depth() {
         "t = ()\nwhile True: t = (t.__len__,)\n",
     ] {
         let found = ends_with(source, 1_000_000, None);
-        assert!(found.contains("MemoryError: too large"), "{source}: {found}");
+        assert!(
+            found.contains("MemoryError: too large"),
+            "{source}: {found}"
+        );
     }
     let source = "t = ()\nfor i in range(900): t = (t, i)\n";
     assert_eq!(ends_with(source, u64::MAX, None), "no diagnostic");
