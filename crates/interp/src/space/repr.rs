@@ -3,6 +3,7 @@
 use taipan_code::{CodeId, Origin};
 
 use super::heap::{Kind, Ref};
+use super::sizes::MOST_PRINTED;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
@@ -321,13 +322,13 @@ impl Interp<'_> {
     /// Writes to a file object; None is standard output.
     pub(crate) fn write_to(&mut self, file: Option<&Value>, bytes: &[u8]) -> R<()> {
         match file {
-            None | Some(Value::None) => self.write_standard(false, bytes),
+            None | Some(Value::None) => self.write_standard(false, bytes)?,
             Some(f) => {
                 if let Value::Ref(r) = f
                     && let Kind::File(file) = self.heap.kind(*r)
                 {
                     match file.stream {
-                        1 | 2 => self.write_standard(file.stream == 2, bytes),
+                        1 | 2 => self.write_standard(file.stream == 2, bytes)?,
                         _ => return self.write_to_file(*r, bytes),
                     }
                     return Ok(());
@@ -338,13 +339,19 @@ impl Interp<'_> {
         Ok(())
     }
 
-    /// Writes to standard output, or to standard error.
-    pub(crate) fn write_standard(&mut self, error: bool, bytes: &[u8]) {
+    /// Writes to standard output, or to standard error. What is printed is kept, so there is
+    /// an end to it, as on a disk that is full.
+    pub(crate) fn write_standard(&mut self, error: bool, bytes: &[u8]) -> R<()> {
+        if self.printed.len() + bytes.len() > MOST_PRINTED {
+            let text = Value::str("No space left on device");
+            return self.raise_args(ty::IO_ERROR, vec![Value::Int(libc::ENOSPC.into()), text]);
+        }
         if !error {
             self.out.extend_from_slice(bytes);
         }
         self.printed.extend_from_slice(bytes);
         self.heap.fresh += 4 * bytes.len() as u64;
+        Ok(())
     }
 
     /// One item of a `print` statement.

@@ -10,6 +10,8 @@ use super::{Interp, R};
 
 /// Bytes that a string may have.
 pub(crate) const MOST_BYTES: usize = 1 << 27;
+/// Bytes that a program may print.
+pub(crate) const MOST_PRINTED: usize = 1 << 26;
 /// Bits that a long may have.
 const MOST_BITS: u64 = 1 << 25;
 /// Items that a container may have.

@@ -106,6 +106,14 @@ fn memory_of_output_and_files_is_bounded() {
     );
 }
 
+/// However much memory there may be.
+#[test]
+fn output_is_bounded() {
+    let found = ends_with("while True: print 'x' * 10000\n", u64::MAX, None);
+    let expected = "TP0201 1: IOError: [Errno 28] No space left on device";
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn raw_memory_is_bounded() {
     let source = "from rpython.rtyper.lltypesystem import lltype, rffi\nwhile True:\n    \

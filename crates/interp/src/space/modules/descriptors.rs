@@ -182,7 +182,7 @@ pub(crate) fn write(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "write", 2, 2)?;
     let text = it.bytes_of(&args.pos[1])?;
     match it.index_of(&args.pos[0])? {
-        n @ (1 | 2) => it.write_standard(n == 2, &text),
+        n @ (1 | 2) => it.write_standard(n == 2, &text)?,
         _ => {
             let (n, file) = opened(it, args, "write")?;
             if !file.written {
