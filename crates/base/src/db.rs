@@ -94,6 +94,10 @@ pub struct Program {
     /// Import-time bytecode instructions that may run before it is called endless.
     #[returns(copy)]
     pub step_limit: u64,
+    /// Bytes that the objects of import time may take; any number without it.
+    #[returns(copy)]
+    #[default]
+    pub memory_limit: Option<u64>,
     /// The target is a test module: import time looks for its tests, not for an
     /// entry point.
     #[returns(copy)]

@@ -195,11 +195,12 @@ pub fn decode(bytes: Vec<u8>) -> FileContents {
     }
 }
 
-/// The contents of a file; none of a device, whose contents may never end. There is nothing
+/// The contents of a file; none of a device or a pipe, whose contents may never come or end. There is nothing
 /// in `/dev/null`.
 fn read_file(path: &Utf8Path) -> std::io::Result<Option<Vec<u8>>> {
     let kind = std::fs::metadata(path)?.file_type();
-    if kind.is_char_device() || kind.is_block_device() {
+    let is_device = kind.is_char_device() || kind.is_block_device();
+    if is_device || kind.is_fifo() || kind.is_socket() {
         return Ok((path == "/dev/null").then(Vec::new));
     }
     std::fs::read(path).map(Some)

@@ -6,6 +6,7 @@
 //! targets = ["main.py"]     # what `taipan check` and editors look at
 //! path = ["lib"]            # further folders to import from
 //! step-limit = 1_000_000_000  # of import time
+//! memory-limit = "2G"       # of import time
 //! target-options = ["--full"] # what `target()` is given
 //! threads = 4
 //! engine = "native"         # of `taipan run`
@@ -20,6 +21,8 @@ use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::memory::parse_size;
+
 /// What a project's configuration says. What it leaves out is `None` or empty; paths
 /// are absolute.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -32,6 +35,8 @@ pub struct Config {
     pub path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
     pub step_limit: Option<u64>,
+    /// Bytes that the objects of import time may take.
+    pub memory_limit: Option<u64>,
     /// What `target()` is given as its second argument.
     pub target_options: Vec<String>,
     /// Worker threads.
@@ -121,6 +126,7 @@ impl Reader {
                 "targets" => config.targets = self.paths(key.get_ref(), value, &config.root),
                 "path" => config.path = self.paths(key.get_ref(), value, &config.root),
                 "step-limit" => config.step_limit = self.number(key.get_ref(), value),
+                "memory-limit" => config.memory_limit = self.size(key.get_ref(), value),
                 "target-options" => {
                     config.target_options = self.texts(key.get_ref(), value).unwrap_or_default();
                 }
@@ -223,6 +229,20 @@ impl Reader {
         n
     }
 
+    fn size(&mut self, key: &str, value: &Value<'_>) -> Option<u64> {
+        let size = match value.get_ref() {
+            DeValue::String(text) => parse_size(text),
+            DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => None,
+        };
+        let size = size.filter(|n| *n > 0);
+        if size.is_none() {
+            let message = format!("`{key}` must be a size such as \"2G\" or \"512M\"");
+            self.wrong(value.span(), message);
+        }
+        size
+    }
+
     fn one_of(&mut self, value: &Value<'_>, allowed: &[&str]) -> Option<String> {
         let text = value.get_ref().as_str().filter(|t| allowed.contains(t));
         if text.is_none() {
@@ -238,6 +258,7 @@ const OPTIONS: &[&str] = &[
     "targets",
     "path",
     "step-limit",
+    "memory-limit",
     "target-options",
     "threads",
     "engine",
@@ -265,7 +286,7 @@ mod tests {
         let db = database(&[
             (
                 "/p/pyproject.toml",
-                "[tool.taipan]\ntargets = ['main.py']\npath = ['lib', '/abs']\nstep-limit = 1_000\n\
+                "[tool.taipan]\ntargets = ['main.py']\npath = ['lib', '/abs']\nstep-limit = 1_000\nmemory-limit = '2G'\n\
                  target-options = ['--a', 'b']\nthreads = 2\nengine = 'llinterp'\ncache = false\ncache-dir = 'c'\n",
             ),
             ("/p/sub/pyproject.toml", "[project]\nname = 'x'\n"),
@@ -286,6 +307,9 @@ mod tests {
                         ],
                         step_limit: Some(
                             1000,
+                        ),
+                        memory_limit: Some(
+                            2147483648,
                         ),
                         target_options: [
                             "--a",
@@ -315,7 +339,7 @@ mod tests {
     fn what_is_wrong_is_told_at_its_place() {
         let db = database(&[(
             "/pyproject.toml",
-            "[tool.taipan]\ntargets = 'main.py'\nsteps = 3\nstep-limit = -1\nengine = 'jvm'\n",
+            "[tool.taipan]\ntargets = 'main.py'\nsteps = 3\nstep-limit = -1\nengine = 'jvm'\nmemory-limit = 'much'\n",
         )]);
         let (_, read) = find_config(&db, Utf8Path::new("/")).unwrap();
         let text: Vec<String> = read
@@ -336,7 +360,7 @@ mod tests {
             3 | steps = 3
               | ^^^^^
               |
-              = help: the options are: targets, path, step-limit, target-options, threads, engine, cache, cache-dir
+              = help: the options are: targets, path, step-limit, memory-limit, target-options, threads, engine, cache, cache-dir
 
             error[TP0010]: `step-limit` must be a positive integer
              --> /pyproject.toml:4:14
@@ -348,7 +372,13 @@ mod tests {
              --> /pyproject.toml:5:10
               |
             5 | engine = 'jvm'
-              |          ^^^^^"#]]
+              |          ^^^^^
+
+            error[TP0010]: `memory-limit` must be a size such as "2G" or "512M"
+             --> /pyproject.toml:6:16
+              |
+            6 | memory-limit = 'much'
+              |                ^^^^^^"#]]
         .assert_eq(&text.join("\n\n"));
     }
 

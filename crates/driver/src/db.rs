@@ -29,6 +29,8 @@ pub struct LoadOptions {
     pub path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
     pub step_limit: u64,
+    /// Bytes that the objects of import time may take; any number without it.
+    pub memory_limit: Option<u64>,
     /// Code checks what would be undefined behaviour.
     pub checked: bool,
     /// Debuggers are told of the code.
@@ -50,6 +52,7 @@ impl Default for LoadOptions {
         LoadOptions {
             path: Vec::new(),
             step_limit: 1_000_000_000,
+            memory_limit: Some(crate::memory::default_limit()),
             checked: false,
             debug: false,
             extension: false,
@@ -287,6 +290,7 @@ impl Database {
             .entry((target.clone(), options.clone(), tests))
             .or_insert_with(|| {
                 Program::builder(target, options.path.clone(), options.step_limit)
+                    .memory_limit(options.memory_limit)
                     .tests(tests)
                     .checked(options.checked)
                     .debug(options.debug)

@@ -1,11 +1,11 @@
 //! Programs loaded into a database, and what is wrong with them up to annotation.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Db, Diagnostic, ErrorCode, FileContents, Program, Severity, Span, TextRange};
 
 use crate::db::{Database, LoadOptions};
-use crate::fault::Failure;
+use crate::fault::{Failure, guarded};
 
 /// Loads a program. The same file with the same options gives the same program, as
 /// long as the database lives.
@@ -50,6 +50,23 @@ fn load_as(
         ..options.clone()
     };
     Ok(db.program(path, &options, tests))
+}
+
+/// What `target()` calls the executable (`driver.exe_name`), if it does. Import time is not
+/// needed to know it of a target that does not mention that name.
+pub fn executable_name(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+) -> Option<Utf8PathBuf> {
+    let program = load(db, target, options).ok()?;
+    let file = db.files().get(db, program.target(db));
+    if !file.text(db).contains("exe_name") {
+        return None;
+    }
+    // What is wrong with the program is reported where it is compiled.
+    let name = guarded(|| taipan_interp::executable_name(db, program)).ok()??;
+    Some(Utf8PathBuf::from(&*name))
 }
 
 /// The roots of a whole program: its entry point.

@@ -194,6 +194,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
         h.text(p.as_str());
     }
     h.number(program.step_limit(db));
+    h.number(program.memory_limit(db).unwrap_or(0));
     let flags = [
         program.tests(db),
         program.checked(db),

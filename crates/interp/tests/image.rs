@@ -1,11 +1,14 @@
 //! The image and its projections, its fire wall, and what bad programs get.
 
+#[path = "image/modules.rs"]
+mod modules;
+
 use expect_test::{Expect, expect};
 use taipan_base::{Diagnostic, Program};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
-    Builtin, Name, ObjData, Object, class_attr, entry_point, image, image_diagnostics,
-    module_global, named_function, named_id, object, target_module,
+    Builtin, Name, ObjData, Object, class_attr, entry_point, executable_name, image,
+    image_diagnostics, module_global, named_function, named_id, object, target_module,
 };
 use taipan_language::{
     FlowFunction, HelperFunction, HlOp, KnownFunction, ShippedFunction, is_python_name,
@@ -524,7 +527,7 @@ fn modules_around_the_target() {
     };
     let root = "#- /project/setup.py\n        ";
     assert_eq!(run(root), "'loop other'");
-    assert_eq!(run(""), "ImportError: No module named loop");
+    assert_eq!(run(""), "ImportError: No module named vm.loop");
 }
 
 #[test]
@@ -570,7 +573,7 @@ fn target_gives_the_entry_point() {
         "
         def run(argv): return 0
         def target(driver, args):
-            driver.exe_name = 'x'
+            driver.exe_name = 'x-%(backend)s'
             driver.config.translation.suggest(gc='boehm')
             return run, None
         ",
@@ -578,6 +581,7 @@ fn target_gives_the_entry_point() {
     let program = db.program();
     let entry = entry_point(&db, program).clone().unwrap();
     assert_eq!(Const::Obj(entry), global(&db, program, "run"));
+    assert_eq!(executable_name(&db, program).as_deref(), Some("x-c"));
 }
 
 #[test]
@@ -725,4 +729,36 @@ fn names_of_python() {
     let names = names.iter().filter_map(Const::as_str);
     let unknown: Vec<&str> = names.filter(|n| !is_python_name(n)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// As the original's module of the same name does.
+#[test]
+fn numbers_in_texts_and_sizes_of_sums() {
+    let db = TestDb::with_fixture(
+        "
+        from rpython.rlib import rsha, rmd5
+        from rpython.rlib.rstring import NumberStringParser, ParseStringError
+        def digits(text, base):
+            try:
+                parser = NumberStringParser(text, text, base, 'int', allow_underscores=True)
+                return list(iter(parser.next_digit, -1))
+            except ParseStringError as e:
+                return e.msg
+        for text in ['0x_f', '0x__f', '0b__1', '0o__7', '1_0', '1__0', '_1', '1_']:
+            print text, digits(text, 0)
+        print rsha.blocksize, rsha.digest_size, rmd5.digest_size, hasattr(rmd5, 'blocksize')
+        ",
+    );
+    expect![[r#"
+        0x_f [15]
+        0x__f invalid literal for int() with base 0
+        0b__1 invalid literal for int() with base 0
+        0o__7 invalid literal for int() with base 0
+        1_0 [1, 0]
+        1__0 invalid literal for int() with base 0
+        _1 invalid literal for int() with base 0
+        1_ invalid literal for int() with base 0
+        1 20 16 False
+    "#]]
+    .assert_eq(&image(&db, db.program()).printed);
 }

@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+#[path = "import_time/limits.rs"]
+mod limits;
+
 use expect_test::expect_file;
 use taipan_interp::{image, image_diagnostics};
 use taipan_testkit::TestDb;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{File, OsSystem, Program};
 use taipan_driver::{
-    Config, ConfigFile, Database, LoadOptions, Past, find_config, find_targets, load,
+    Config, ConfigFile, Database, LoadOptions, Past, find_config, find_targets, load, parse_size,
 };
 
 use crate::settings::Settings;
@@ -97,6 +97,10 @@ fn options(folder: &Utf8Path, config: &Config, settings: &Settings) -> LoadOptio
     options.path.extend(config.path.iter().cloned());
     if let Some(limit) = settings.step_limit.or(config.step_limit) {
         options.step_limit = limit;
+    }
+    let limit = settings.memory_limit.as_deref().and_then(parse_size);
+    if let Some(limit) = limit.or(config.memory_limit) {
+        options.memory_limit = Some(limit);
     }
     options
 }

@@ -13,6 +13,8 @@ pub(crate) struct Settings {
     pub(crate) path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
     pub(crate) step_limit: Option<u64>,
+    /// How much memory import time may take, such as `2G`.
+    pub(crate) memory_limit: Option<String>,
     /// Which hints are shown.
     pub(crate) inlay_hints: InlayHints,
     /// What is shown above functions.

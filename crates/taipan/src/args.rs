@@ -126,6 +126,11 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+fn size(text: &str) -> Result<u64, String> {
+    taipan_driver::parse_size(text)
+        .ok_or_else(|| "it takes a size in bytes, or with a unit: 512M, 2G".to_owned())
+}
+
 /// Options that all commands share.
 #[derive(Clone, Args)]
 pub(crate) struct Common {
@@ -147,9 +152,12 @@ pub(crate) struct Common {
     /// A further folder to import from (also the variable TAIPANPATH).
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<Utf8PathBuf>,
-    /// How many bytecode instructions import time may take; 200 million by default.
+    /// How many bytecode instructions import time may take; 1,000 million by default.
     #[arg(long, value_name = "N")]
     pub(crate) step_limit: Option<u64>,
+    /// How much memory import time may take, such as 2G; a quarter of the machine's by default.
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true)]
+    pub(crate) memory_limit: Option<u64>,
     /// An option for the program's `target()`, as the original takes them after TARGET.py.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) target_option: Vec<String>,
@@ -745,9 +753,12 @@ pub(crate) struct ExploreArgs {
     /// A further folder to import from (also the variable TAIPANPATH).
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<Utf8PathBuf>,
-    /// How many bytecode instructions import time may take; 200 million by default.
+    /// How many bytecode instructions import time may take; 1,000 million by default.
     #[arg(long, value_name = "N")]
     pub(crate) step_limit: Option<u64>,
+    /// How much memory import time may take, such as 2G; a quarter of the machine's by default.
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true)]
+    pub(crate) memory_limit: Option<u64>,
     /// An option for the program's `target()`, as the original takes them after TARGET.py.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) target_option: Vec<String>,
@@ -784,6 +795,7 @@ impl ExploreArgs {
             threads: self.threads,
             path: self.path.clone(),
             step_limit: self.step_limit,
+            memory_limit: self.memory_limit,
             target_option: self.target_option.clone(),
         }
     }

@@ -88,6 +88,9 @@ impl Context {
         if let Some(limit) = common.step_limit.or(config.step_limit) {
             load.step_limit = limit;
         }
+        if let Some(limit) = common.memory_limit.or(config.memory_limit) {
+            load.memory_limit = Some(limit);
+        }
         let timings = Timings::counting(db.log());
         Ok(Context {
             db,

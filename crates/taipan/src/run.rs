@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
 use taipan_driver::{
-    Built, COptions, Failure, Machine, ProfileOptions, RunRequest, build_llvm, build_with_jit,
-    extent, load, run_llvm,
+    Built, COptions, Database, Failure, LoadOptions, Machine, ProfileOptions, RunRequest,
+    build_llvm, build_with_jit, extent, load, run_llvm,
 };
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
@@ -142,7 +142,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
             collector,
         ],
     );
-    let output = output_of(args);
+    let output = output_of(&context.db, &context.load, args);
     let outcome = make(context, args, &output);
     let code = match outcome {
         Ok(warnings) => {
@@ -259,18 +259,27 @@ pub(crate) fn source_options(args: &BuildArgs) -> COptions {
     }
 }
 
-/// The executable that is to be made.
-pub(crate) fn output_of(args: &BuildArgs) -> Utf8PathBuf {
-    args.output.clone().unwrap_or_else(|| {
-        let name = args.target.file_stem().unwrap_or("program");
-        Utf8PathBuf::from(match args.code.backend {
-            _ if args.for_machine.web() => format!("{name}-web"),
-            _ if args.for_machine.machine().is_wasm() => format!("{name}.wasm"),
-            _ if args.extension => format!("{name}.abi3.so"),
-            Some(Backend::Python) => format!("{name}-python.py"),
-            _ => format!("{name}-c"),
+/// The executable that is to be made: what the command line says, what `target()` says, or
+/// the target's name.
+pub(crate) fn output_of(db: &Database, load: &LoadOptions, args: &BuildArgs) -> Utf8PathBuf {
+    let is_executable = !args.extension
+        && !args.for_machine.web()
+        && !args.for_machine.machine().is_wasm()
+        && args.code.backend != Some(Backend::Python);
+    let given = args.output.clone();
+    let named = || taipan_driver::executable_name(db, load, &args.target);
+    given
+        .or_else(|| is_executable.then(named)?)
+        .unwrap_or_else(|| {
+            let name = args.target.file_stem().unwrap_or("program");
+            Utf8PathBuf::from(match args.code.backend {
+                _ if args.for_machine.web() => format!("{name}-web"),
+                _ if args.for_machine.machine().is_wasm() => format!("{name}.wasm"),
+                _ if args.extension => format!("{name}.abi3.so"),
+                Some(Backend::Python) => format!("{name}-python.py"),
+                _ => format!("{name}-c"),
+            })
         })
-    })
 }
 
 /// Refuses options of a back end that is not asked for.

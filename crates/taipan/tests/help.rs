@@ -138,11 +138,11 @@ def entry_point(argv):
 /// in a folder with `main.py`, `typed.py`, `test_main.py`, `interpreter.py` and `batch`; those of `watch`
 /// and `explore` go on until they are ended.
 const USES: &[&str] = &[
-    "run --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "run --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --engine native main.py more",
     "run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
      --jit-summary --jit-residual interpreter.py",
-    "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --jit -o made interpreter.py",
     "build --cache-dir cache --lldebug --quiet --gc none main.py",
     "build --backend c -O3 --passes=-asserts -g --keep-source c-files --lto main.py",
@@ -159,26 +159,26 @@ const USES: &[&str] = &[
     "build --target x86_64-linux-gnu main.py",
     "emit asm --target x86_64-linux-gnu main.py:double",
     "emit gdb",
-    "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --format json main.py",
     "check --cache-dir cache --verbose main.py",
     "check --quiet main.py",
-    "call --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "call --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --engine native --json main.py:double 3",
     "call --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
      --jit-summary --jit-residual --engine native interpreter.py:main iij 3",
     "call --batch batch --seconds 50",
-    "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --format dot main.py:double",
     "emit optimized --passes=-inlining --gc ref --format svg --lines main.py:double",
     "emit annotations --cache-dir cache --inputs SomeInteger main.py:double",
-    "explore --timings --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full --port 0 --open --poll \
+    "explore --timings --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full --port 0 --open --poll \
      main.py",
     "explore --timings --cache-dir cache --passes=-inlining main.py",
-    "timeshift --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "timeshift --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --static 0 --policy lazy --inline 10 --optimize --engine native --json main.py:double 3",
     "timeshift --cache-dir cache --portal double --static 0 main.py:twice 3",
-    "test --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --target-option=--full \
+    "test --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --engine native -k double --all --exit-first --maxfail 1 --timeout 60 --junit-xml junit \
      --json --verbose test_main.py",
     "test --cache-dir cache --last-failed --trust --quiet test_main.py",
@@ -192,14 +192,14 @@ const USES: &[&str] = &[
     "man pages",
     "lsp",
     "watch --poll check --timings --no-cache --threads 1 --path . \
-     --step-limit 100000 --target-option=--full --format text main.py",
+     --step-limit 100000 --memory-limit 1G --target-option=--full --format text main.py",
     "watch check --cache-dir cache --verbose main.py",
     "watch run --hot --timings --no-cache --threads 1 --path . \
-     --step-limit 100000 --target-option=--full --engine native main.py more",
+     --step-limit 100000 --memory-limit 1G --target-option=--full --engine native main.py more",
     "watch run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
      interpreter.py",
     "watch build --timings --no-cache --threads 1 --path . \
-     --step-limit 100000 --target-option=--full --jit -o made interpreter.py",
+     --step-limit 100000 --memory-limit 1G --target-option=--full --jit -o made interpreter.py",
     "watch build --cache-dir cache --passes=-inlining --lldebug --gc ref main.py",
     "watch build --backend c -O2 --debug-info --keep-source c-files --lto main.py",
     "watch build -g main.py",
@@ -209,7 +209,7 @@ const USES: &[&str] = &[
     "watch run --target x86_64-linux-gnu main.py",
     "watch build --target x86_64-linux-gnu main.py",
     "watch test --timings --no-cache --threads 1 --path . \
-     --step-limit 100000 --target-option=--full --engine native -k double --all --exit-first --maxfail 1 --timeout 60 \
+     --step-limit 100000 --memory-limit 1G --target-option=--full --engine native -k double --all --exit-first --maxfail 1 --timeout 60 \
      --junit-xml junit --json --verbose test_main.py",
     "watch test --cache-dir cache --last-failed --trust --quiet test_main.py",
     "watch test --collect-only test_main.py",

@@ -64,6 +64,19 @@ fn a_new_project_checks_runs_tests_and_builds() {
 }
 
 /// All files of the template are written, under the names that editors look for.
+/// As the original names it: `%(backend)s` is `c`.
+#[test]
+fn the_target_names_the_executable() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = "def run(argv):\n    print 'named'\n    return 0\n\n\n\
+                def target(driver, args):\n    driver.exe_name = 'mine-%(backend)s'\n    return run, None\n";
+    std::fs::write(folder.path().join("main.py"), main).unwrap();
+    works(folder.path(), &["build", "--no-cache", "main.py"]);
+    assert_eq!(files(folder.path()), ["main.py", "mine-c"]);
+    let o = Command::new(folder.path().join("mine-c")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&o.stdout), "named\n");
+}
+
 #[test]
 fn a_new_project_is_the_whole_template() {
     let folder = tempfile::tempdir().unwrap();

@@ -35,6 +35,9 @@ pub(crate) struct Asked {
     pub(crate) refused: FxHashMap<Ref, Arc<str>>,
 }
 
+/// Objects that are frozen between two looks at cancellation.
+const OBJECTS_PER_LOOK: usize = 1024;
+
 /// What can be reached from some values, with an id for each object.
 pub(crate) struct Freezer<'a> {
     db: &'a dyn Db,
@@ -118,7 +121,10 @@ impl<'a> Freezer<'a> {
 
     /// Freezes what can be reached from these values and has no id yet.
     pub(crate) fn freeze(&mut self, roots: &[Value]) {
-        for r in self.name_all(roots, Ref(0)) {
+        for (i, r) in self.name_all(roots, Ref(0)).into_iter().enumerate() {
+            if i % OBJECTS_PER_LOOK == 0 {
+                self.db.unwind_if_revision_cancelled();
+            }
             let id = self.ids[&r];
             let data = self.data(r);
             self.objects.insert(id, Arc::new(data));
@@ -513,10 +519,13 @@ pub(crate) fn reachable(
     is_known: &dyn Fn(Ref) -> bool,
 ) -> FxHashSet<Ref> {
     let mut seen: FxHashSet<Ref> = FxHashSet::default();
+    // Tuples that many others share are looked into once.
+    let mut seen_tuples: FxHashSet<*const Value> = FxHashSet::default();
     let mut values: Vec<Value> = roots.to_vec();
     values.extend(types::all_types().map(|(r, ..)| Value::Ref(r)));
     while let Some(v) = values.pop() {
         match v {
+            Value::Tuple(t) if t.is_empty() || !seen_tuples.insert(t.as_ptr()) => {}
             Value::Tuple(t) => values.extend(t.iter().cloned()),
             Value::Method(m) => {
                 values.push(m.func.clone());

@@ -15,6 +15,7 @@ use crate::heap_image::image_to_heap::Thawed;
 use crate::heap_image::queries::{FileState, file_state};
 use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
+use crate::space::meant::Lacks;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::Written;
@@ -38,6 +39,8 @@ pub struct Image {
     pub entry_point: Option<Result<ObjId, Box<Diagnostic>>>,
     /// The tests of a test module.
     pub tests: Tests,
+    /// What `target()` calls the executable.
+    pub executable: Option<Box<str>>,
     /// What a module for Python offers.
     pub extension: Extension,
     /// Source files that were run as modules, in order.
@@ -148,6 +151,10 @@ fn attempt_with(
         Some(m) => entry = Some(find_entry_point(&mut it, m)),
         None => {}
     }
+    image.executable = executable_name(&it);
+    if it.meter.is_exhausted() {
+        return Ok((without_objects(image, it), None));
+    }
     if let Some(known) = it.collection(&[]) {
         return Err(known);
     }
@@ -157,6 +164,9 @@ fn attempt_with(
     while late.load(&mut it) {
         if let Some(known) = it.collection(&[]) {
             return Err(known);
+        }
+        if it.meter.is_exhausted() {
+            return Ok((without_objects(image, it), None));
         }
         let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
         ask_freeze(&mut it, &loaded, &|_| false, &mut asked);
@@ -223,6 +233,19 @@ fn attempt_with(
     image.printed = String::from_utf8_lossy(&it.printed).into_owned();
     image.thawed = Some(Arc::new(Thawed::new(it.into_world(), ids, None)));
     Ok((image, ended_in))
+}
+
+/// What is known of an import time that took too much memory: its objects may be more than
+/// there is memory for to freeze them.
+fn without_objects(mut image: Image, mut it: Interp) -> Image {
+    if image.diagnostics.is_empty() {
+        let stop = Unwind::Stop(Fatal::MemoryLimit);
+        image.diagnostics.push(diagnose(&it, &stop));
+    }
+    image.ran = it.ran().collect();
+    image.files = std::mem::take(&mut it.files);
+    image.printed = String::from_utf8_lossy(&it.printed).into_owned();
+    image
 }
 
 /// Where in the body of one of the user's modules an exception came through, innermost.
@@ -335,6 +358,12 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
         "call_target",
         &[Value::Ref(module), options],
     )
+}
+
+/// What `target()` has called the executable.
+fn executable_name(it: &Interp) -> Option<Box<str>> {
+    let driver = it.loaded("_taipan_driver")?;
+    it.heap.attr(driver, "exe_name")?.as_text().map(Into::into)
 }
 
 /// Loads what function bodies import. Of modules of the original toolchain that are
@@ -625,10 +654,15 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
                     "import time does not end: the step limit was reached",
                     "raise the limit with --step-limit if the program needs it",
                 ),
-                Fatal::HeapLimit => (
+                Fatal::MemoryLimit => (
                     ErrorCode::ImportTimeMemory,
-                    "import time makes too many objects",
-                    "make large tables smaller, or at run time",
+                    "import time takes too much memory: the memory limit was reached",
+                    "make large tables smaller, or at run time; raise the limit with --memory-limit if the program needs it",
+                ),
+                Fatal::LongOperation => (
+                    ErrorCode::ImportTimeEndless,
+                    "import time takes too long: an operation on very large integers",
+                    "compute with smaller integers, or at run time",
                 ),
                 // Nobody sees these: import time knows all its objects, and the run is followed by one that knows more.
                 Fatal::Collection | Fatal::Untold => (
@@ -669,6 +703,11 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
         && let Kind::Exception(e) = it.heap.kind(*r)
     {
         d.help = e.lacks.as_deref().and_then(|lacks| it.meant(lacks));
+        if let Some(Lacks::Module(name)) = e.lacks.as_deref()
+            && !d.message.ends_with(&format!(" {name}"))
+        {
+            d = d.with_note(None, format!("the module is `{name}`"));
+        }
     }
     d
 }

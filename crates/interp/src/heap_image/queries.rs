@@ -301,6 +301,12 @@ pub fn entry_point(db: &dyn Db, program: Program) -> Result<ObjId, Box<Diagnosti
     }
 }
 
+/// What the program's `target()` calls the executable (`driver.exe_name`), if it does.
+#[salsa::tracked(returns(clone))]
+pub fn executable_name(db: &dyn Db, program: Program) -> Option<Box<str>> {
+    image(db, program).executable.clone()
+}
+
 /// The tests of a test module. Asked of programs whose target is one.
 #[salsa::tracked]
 pub fn tests(db: &dyn Db, program: Program) -> Arc<Tests> {

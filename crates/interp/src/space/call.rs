@@ -47,15 +47,16 @@ impl Interp<'_> {
                 Kind::Function(_) => self.call_function(*r, args),
                 Kind::Builtin(b) => {
                     let b = *b;
-                    let result = (b.func)(self, args)?;
+                    let result = self.with_buffers(|it| (b.func)(it, args))?;
                     self.check_size(&result)?;
                     // It may have grown what it is a method of.
-                    if let Some(slf) = args.pos.first() {
-                        self.check_size(slf)?;
+                    if let Some(Value::Ref(slf)) = args.pos.first() {
+                        self.check_container(*slf)?;
+                        self.heap.fresh += super::meter::ENTRY;
                     }
                     Ok(result)
                 }
-                Kind::Class(_) => self.call_class(*r, args),
+                Kind::Class(_) => self.with_buffers(|it| it.call_class(*r, args)),
                 Kind::LLType(_) => super::modules::lltype::call_type(self, *r, args),
                 Kind::LLPtr(p) => {
                     let p = *p;
@@ -270,7 +271,9 @@ impl Interp<'_> {
         }
         if code.varargs {
             let rest = args.pos.get(argcount..).unwrap_or_default();
-            locals.push(Some(Value::tuple(rest.to_vec())));
+            let rest = Value::tuple(rest.to_vec());
+            self.check_size(&rest)?;
+            locals.push(Some(rest));
         }
         if code.varkeywords {
             let d = self.heap.dict(extra);

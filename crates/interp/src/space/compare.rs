@@ -271,11 +271,13 @@ impl Interp<'_> {
             match (self.heap.kind(*x), self.heap.kind(*y)) {
                 (Kind::List(p), Kind::List(q)) => {
                     let (p, q) = (p.clone(), q.clone());
+                    self.copy_items(p.len() + q.len())?;
                     return self.compare_sequences(op, &p, &q);
                 }
                 (Kind::Dict(_), Kind::Dict(_)) => return self.compare_dicts(op, *x, *y),
                 (Kind::Set(p) | Kind::FrozenSet(p), Kind::Set(q) | Kind::FrozenSet(q)) => {
                     let (p, q) = (p.clone(), q.clone());
+                    self.copy_items(p.len() + q.len())?;
                     return self.compare_sets(op, &p, &q);
                 }
                 (Kind::LLType(p), Kind::LLType(q)) if matches!(op, HlOp::Eq | HlOp::Ne) => {
@@ -345,6 +347,7 @@ impl Interp<'_> {
             return Ok(Value::Bool(op == HlOp::Ne));
         }
         for (x, y) in a.iter().zip(b) {
+            self.work(1)?;
             if !self.eq_item(x, y)? {
                 return match op {
                     HlOp::Eq | HlOp::Ne => Ok(Value::Bool(op == HlOp::Ne)),
@@ -356,20 +359,14 @@ impl Interp<'_> {
     }
 
     fn compare_dicts(&mut self, op: HlOp, a: Ref, b: Ref) -> R {
-        let items = |it: &Self, d: Ref| -> Vec<(Value, Value)> {
-            it.heap
-                .the_dict(d)
-                .iter()
-                .map(|(k, v)| (k.clone(), v.clone()))
-                .collect()
-        };
         if self.timeless && !matches!(op, HlOp::Eq | HlOp::Ne) {
             return self.untold();
         }
         let (la, lb) = (self.heap.the_dict(a).len(), self.heap.the_dict(b).len());
         let mut order = la.cmp(&lb);
         if order.is_eq() {
-            for (k, v) in items(self, a) {
+            for (k, v) in self.dict_items(a)? {
+                self.work(1)?;
                 let same = match self.dict_get(b, &k)? {
                     Some(w) => self.eq_item(&v, &w)?,
                     None => false,
@@ -467,8 +464,12 @@ impl Interp<'_> {
                     mix(7, f.to_bits())
                 }
             }
-            Value::Str(s) => hash_bytes(s),
+            Value::Str(s) => {
+                self.work_bytes(s.len())?;
+                hash_bytes(s)
+            }
             Value::Unicode(s) => {
+                self.work_items(s.len())?;
                 if s.iter().all(|c| *c < 128) {
                     let bytes: Vec<u8> = s.iter().map(|c| *c as u8).collect();
                     hash_bytes(&bytes)
@@ -479,6 +480,7 @@ impl Interp<'_> {
             Value::Tuple(t) => {
                 let mut h = mix(3, t.len() as u64);
                 for x in t.iter() {
+                    self.work(1)?;
                     h = mix(h, self.nested(|it| it.hash(x))?);
                 }
                 h
@@ -522,6 +524,7 @@ impl Interp<'_> {
                 let keys: Vec<Value> = d.keys().cloned().collect();
                 let mut h = 0u64;
                 for k in keys {
+                    self.work(1)?;
                     h = h.wrapping_add(mix(5, self.hash(&k)?));
                 }
                 Ok(h)

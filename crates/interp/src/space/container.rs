@@ -72,6 +72,7 @@ impl Interp<'_> {
                 self.table_mut(r).push(hash, key, value);
                 let n = self.table(r).map_or(0, Dict::len);
                 self.check_items(n)?;
+                self.heap.fresh += super::meter::ENTRY;
             }
         }
         Ok(())
@@ -85,12 +86,15 @@ impl Interp<'_> {
     }
 
     /// Items of a dict object, copied.
-    pub(crate) fn dict_items(&self, r: Ref) -> Vec<(Value, Value)> {
-        self.table(r)
+    pub(crate) fn dict_items(&mut self, r: Ref) -> R<Vec<(Value, Value)>> {
+        self.copy_items(2 * self.table(r).map_or(0, Dict::len))?;
+        let items = self
+            .table(r)
             .into_iter()
             .flat_map(Dict::iter)
             .map(|(k, v)| (k.clone(), v.clone()))
-            .collect()
+            .collect();
+        Ok(items)
     }
 
     /// Items of any mapping.
@@ -98,7 +102,7 @@ impl Interp<'_> {
         if let Value::Ref(r) = v
             && let Kind::Dict(_) = self.heap.kind(*r)
         {
-            return Ok(self.dict_items(*r));
+            return self.dict_items(*r);
         }
         let keys = self.call_method(v, "keys", &[])?;
         let mut items = Vec::new();
@@ -146,6 +150,7 @@ impl Interp<'_> {
     pub(crate) fn make_table(&mut self, items: &[Value]) -> R<Dict> {
         let mut table = Dict::default();
         for k in items {
+            self.gather_bytes(super::meter::ENTRY)?;
             self.table_add(&mut table, k)?;
         }
         Ok(table)
@@ -153,6 +158,7 @@ impl Interp<'_> {
 
     /// Adds a key to a free-standing table.
     pub(crate) fn table_add(&mut self, table: &mut Dict, k: &Value) -> R<()> {
+        self.work(1)?;
         let hash = self.hash(k)?;
         if self.find_key(table, k, hash)?.is_none() {
             table.push(hash, k.clone(), Value::None);
@@ -166,6 +172,7 @@ impl Interp<'_> {
             return Ok(false);
         }
         for k in a.keys() {
+            self.work(1)?;
             let hash = self.hash(k)?;
             if self.find_key(b, k, hash)?.is_none() {
                 return Ok(false);

@@ -54,6 +54,12 @@ impl Dict {
         self.live
     }
 
+    /// Bytes that it takes, without what its keys and values take.
+    pub(crate) fn size(&self) -> u64 {
+        (self.entries.capacity() * size_of::<Entry>() + self.index.capacity() * size_of::<u32>())
+            as u64
+    }
+
     /// Items in insertion order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
         self.entries

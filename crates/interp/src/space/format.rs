@@ -229,7 +229,7 @@ impl Interp<'_> {
                     }
                 };
                 let n = self.big_int(&n).unwrap_or_default();
-                Ok(integer(&n, c, spec))
+                integer(self, &n, c, spec)
             }
             'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
                 let text = matches!(self.unboxed(v), Value::Str(_) | Value::Unicode(_));
@@ -268,13 +268,13 @@ impl Interp<'_> {
     }
 }
 
-fn integer(n: &BigInt, c: char, spec: &Spec) -> Vec<u32> {
+fn integer(it: &mut Interp, n: &BigInt, c: char, spec: &Spec) -> R<Vec<u32>> {
     let base = match c {
         'x' | 'X' => 16,
         'o' => 8,
         _ => 10,
     };
-    let mut digits = number::to_base(&n.abs(), base);
+    let mut digits = it.digits(&n.abs(), base)?;
     if let Some(p) = spec.precision
         && digits.len() < p
     {
@@ -298,7 +298,7 @@ fn integer(n: &BigInt, c: char, spec: &Spec) -> Vec<u32> {
     if c == 'X' {
         s = s.to_ascii_uppercase();
     }
-    signed(s, spec)
+    Ok(signed(s, spec))
 }
 
 /// With the sign that the flags ask for.

@@ -229,6 +229,8 @@ pub(crate) struct Heap {
     pub(crate) site: Site,
     /// The dicts that low-level types name by id.
     pub(crate) adtmeths: Vec<(ObjId, Ref)>,
+    /// Bytes allocated since memory was last measured: see [`super::meter`].
+    pub(crate) fresh: u64,
 }
 
 impl Heap {
@@ -243,6 +245,7 @@ impl Heap {
             sites: vec![None],
             site: Site::default(),
             adtmeths: Vec::new(),
+            fresh: 0,
         };
         types::bootstrap(&mut heap);
         heap
@@ -258,16 +261,17 @@ impl Heap {
             sites: below.sites.clone(),
             site: Site::default(),
             adtmeths: below.adtmeths.clone(),
+            fresh: 0,
             below: Some(below),
         }
     }
 
     /// What the heap holds now. Later changes are its own, until [`Heap::keep`].
     pub(crate) fn mark(&mut self) -> Arc<Heap> {
-        let site = self.site;
+        let (site, fresh) = (self.site, self.fresh);
         let before = Arc::new(std::mem::take(self));
         *self = Heap::upon(before.clone());
-        self.site = site;
+        (self.site, self.fresh) = (site, fresh);
         before
     }
 
@@ -290,6 +294,7 @@ impl Heap {
         whole.sites = since.sites;
         whole.site = since.site;
         whole.adtmeths = since.adtmeths;
+        whole.fresh = since.fresh;
         *self = whole;
     }
 
@@ -302,6 +307,7 @@ impl Heap {
         if self.objects.len() == self.objects.capacity() {
             self.make_room();
         }
+        self.fresh += size_of::<Object>() as u64 + super::meter::shallow(&kind);
         self.objects.push(Object {
             class,
             attrs: None,
@@ -322,6 +328,11 @@ impl Heap {
     /// All objects, in the order in which they were made.
     pub(crate) fn refs(&self) -> impl Iterator<Item = Ref> + use<> {
         (0..self.len() as u32).map(Ref)
+    }
+
+    /// The objects that were made here, and those below that were changed.
+    pub(crate) fn own_objects(&self) -> (&[Object], impl Iterator<Item = &Object>) {
+        (&self.objects, self.changed.values())
     }
 
     /// What the next object will be.
@@ -464,6 +475,7 @@ impl Heap {
     /// Sets an entry of the object's own `__dict__`.
     pub(crate) fn set_attr(&mut self, r: Ref, name: &str, v: Value) {
         let d = self.attrs(r);
+        self.fresh += super::meter::ENTRY;
         self.the_dict_mut(d).set_str(name, v);
     }
 

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{File, SHIPPED};
-use taipan_code::{CodeKind, ImportDesc};
+use taipan_code::{CodeKind, ImportDesc, Instr};
 
 use super::builtins::frames::body_of;
 use super::dict::Dict;
@@ -39,7 +39,7 @@ impl Interp<'_> {
         let own = target.parent().unwrap_or(Utf8Path::new("/")).to_owned();
         let mut path = vec![own.clone()];
         let root = self.package_root(&own);
-        if root != own {
+        if root != own && !self.target_is_script() {
             path.push(root);
         }
         path.extend(self.program.path(self.db).iter().cloned());
@@ -62,9 +62,30 @@ impl Interp<'_> {
         dir.to_owned()
     }
 
-    /// The dotted name of the target module: as seen from its package root.
+    /// Whether the target is run as a script, as the original toolchain runs its targets: its
+    /// folder is no package then, whatever is in it. That is what offers an entry point.
+    /// Tests, and files of which single functions are compiled, are modules of their packages.
+    fn target_is_script(&self) -> bool {
+        if self.program.tests(self.db) {
+            return false;
+        }
+        let file = self.file_at(self.program.target(self.db));
+        let code = taipan_code::code(self.db, taipan_code::module_code_id(self.db, file));
+        code.instrs.iter().any(|instr| match instr {
+            Instr::StoreName(i) => {
+                matches!(&*code.names[*i as usize], "target" | "entry_point")
+            }
+            _ => false,
+        })
+    }
+
+    /// The name of the target module. Where it is no script, the dotted name as seen from its
+    /// package root.
     pub(crate) fn target_name(&self) -> String {
         let target = self.program.target(self.db);
+        if self.target_is_script() {
+            return target.file_stem().unwrap_or("target").to_owned();
+        }
         let own = target.parent().unwrap_or(Utf8Path::new("/"));
         let root = self.package_root(own);
         let stem = target.with_extension("");
@@ -113,12 +134,20 @@ impl Interp<'_> {
     }
 
     /// A module in a folder around the target's, up to the root of the project: there
-    /// programs are started whose target has a folder of its own.
+    /// programs are started whose target has a folder of its own. A script in a package finds
+    /// that package.
     fn find_outside(&self, name: &str) -> Option<Found> {
         if name.contains('.') {
             return None;
         }
         let target = self.program.target(self.db);
+        let own = target.parent().unwrap_or(Utf8Path::new("/"));
+        let beside = self.package_root(own);
+        if beside != own
+            && let Some(found) = self.source_in(&beside, name)
+        {
+            return Some(found);
+        }
         let around: Vec<&Utf8Path> = target.ancestors().skip(1).take(OUTSIDE + 1).collect();
         let is_root = |dir: &&Utf8Path| {
             let mut marks = ROOT_MARKS.iter().map(|mark| self.file_at(&dir.join(mark)));
@@ -296,8 +325,12 @@ impl Interp<'_> {
         match self.load_opt(name)? {
             Some(m) => Ok(m),
             None => {
-                // The message names the part that is missing, as CPython does.
-                let shown = name.rsplit('.').next().unwrap_or(name);
+                // The message names what follows the package that is there, as CPython does.
+                let dots = name.rmatch_indices('.').map(|(at, _)| at);
+                let package = dots
+                    .into_iter()
+                    .find(|at| self.loaded(&name[..*at]).is_some());
+                let shown = package.map_or(name, |at| &name[at + 1..]);
                 let message = format!("No module named {shown}");
                 self.raise_lacking(ty::IMPORT_ERROR, message, Lacks::Module(name.into()))
             }

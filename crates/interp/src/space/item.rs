@@ -313,7 +313,7 @@ impl Interp<'_> {
             }
             Value::Tuple(t) => {
                 let (a, b) = self.bounds(start, stop, t.len())?;
-                return Ok(Value::Tuple(t[a..b].into()));
+                return Ok(Value::tuple(t[a..b].to_vec()));
             }
             Value::Ref(r) => {
                 if let Some(m) = self.special(obj, "__getslice__")? {
@@ -402,10 +402,10 @@ impl Interp<'_> {
     pub(crate) fn contains(&mut self, c: &Value, x: &Value) -> R<bool> {
         match c {
             Value::Str(s) => match self.unboxed(x) {
-                Value::Str(n) => return Ok(super::text::find(s, &n).is_some()),
+                Value::Str(n) => return Ok(self.find(s, &n)?.is_some()),
                 Value::Unicode(n) => {
                     let hay = self.code_points(c)?;
-                    return Ok(super::text::find(&hay, &n).is_some());
+                    return Ok(self.find(&hay, &n)?.is_some());
                 }
                 _ => {
                     let t = self.heap.type_name(x).to_owned();
@@ -416,10 +416,11 @@ impl Interp<'_> {
             },
             Value::Unicode(s) => {
                 let needle = self.code_points(x)?;
-                return Ok(super::text::find(s, &needle).is_some());
+                return Ok(self.find(s, &needle)?.is_some());
             }
             Value::Tuple(t) => {
                 for y in t.clone().iter() {
+                    self.work(1)?;
                     if self.eq_item(y, x)? {
                         return Ok(true);
                     }
@@ -468,12 +469,19 @@ impl Interp<'_> {
             let told = items[at.min(items.len())..]
                 .iter()
                 .map(|y| y.plainly_equals(x));
-            match told.enumerate().find(|(_, t)| *t != Some(false)) {
+            let left = items.len().saturating_sub(at);
+            let told = told.enumerate().find(|(_, t)| *t != Some(false));
+            self.work_items(told.map_or(left, |(skipped, _)| skipped))?;
+            match told {
                 None => return Ok(false),
                 Some((_, Some(_))) => return Ok(true),
                 Some((skipped, None)) => {
+                    self.work(1)?;
                     at += skipped + 1;
-                    let y = items[at - 1].clone();
+                    let items = self.heap.list_items(list);
+                    let Some(y) = items.and_then(|l| l.get(at - 1)).cloned() else {
+                        return Ok(false);
+                    };
                     if self.eq_item(&y, x)? {
                         return Ok(true);
                     }

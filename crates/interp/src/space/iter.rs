@@ -1,10 +1,8 @@
 //! Iterators written in Rust.
 
-use std::sync::Arc;
-
 use super::heap::{Kind, Ref};
 use super::types::ty;
-use super::value::Value;
+use super::value::{Tuple, Value};
 use super::{Interp, R};
 
 /// State of a builtin iterator.
@@ -13,7 +11,7 @@ pub(crate) enum Iter {
     /// Over a list object, which may change meanwhile.
     List(Ref, usize),
     /// Over a tuple.
-    Tuple(Arc<[Value]>, usize),
+    Tuple(Tuple, usize),
     /// Over values that cannot change.
     Values(std::vec::IntoIter<Value>),
     /// Over numbers.
@@ -56,10 +54,12 @@ impl Interp<'_> {
         let state = match v {
             Value::Tuple(t) => Iter::Tuple(t.clone(), 0),
             Value::Str(s) => {
+                self.copy_items(s.len())?;
                 let chars: Vec<Value> = s.iter().map(|c| Value::bytes(&[*c])).collect();
                 Iter::Values(chars.into_iter())
             }
             Value::Unicode(s) => {
+                self.copy_items(s.len())?;
                 let chars: Vec<Value> = s.iter().map(|c| Value::Unicode([*c].into())).collect();
                 Iter::Values(chars.into_iter())
             }
@@ -112,7 +112,7 @@ impl Interp<'_> {
             return self.type_error(format!("'{t}' object is not an iterator"));
         };
         // Built-in functions go through iterators that never end without an instruction.
-        self.count_step()?;
+        self.work(1)?;
         match &mut self.heap.get_mut(*r).kind {
             Kind::Iter(state) => match &mut **state {
                 Iter::Range(at, left, step) => {
@@ -248,11 +248,20 @@ impl Interp<'_> {
     /// All items of an iterable.
     pub(crate) fn list_of(&mut self, v: &Value) -> R<Vec<Value>> {
         match v {
-            Value::Tuple(t) => return Ok(t.to_vec()),
+            Value::Tuple(t) => {
+                self.copy_items(t.len())?;
+                return Ok(t.to_vec());
+            }
             Value::Ref(r) => match self.heap.kind(*r) {
-                Kind::List(l) if self.heap.get(*r).class == ty::LIST => return Ok(l.clone()),
+                Kind::List(l) if self.heap.get(*r).class == ty::LIST => {
+                    let items = l.clone();
+                    self.copy_items(items.len())?;
+                    return Ok(items);
+                }
                 Kind::Dict(d) if self.heap.get(*r).class == ty::DICT => {
-                    return Ok(d.keys().cloned().collect());
+                    let keys: Vec<Value> = d.keys().cloned().collect();
+                    self.copy_items(keys.len())?;
+                    return Ok(keys);
                 }
                 _ => {}
             },
@@ -261,9 +270,16 @@ impl Interp<'_> {
         let it = self.iter(v)?;
         let mut items = Vec::new();
         while let Some(x) = self.next_item(&it)? {
+            self.gather(&x)?;
             items.push(x);
             self.check_items(items.len())?;
         }
         Ok(items)
+    }
+
+    /// Counts a copy of so many items.
+    pub(crate) fn copy_items(&mut self, items: usize) -> R<()> {
+        self.gather_bytes((items * size_of::<Value>()) as u64)?;
+        self.work_items(items)
     }
 }

@@ -129,6 +129,7 @@ impl Interp<'_> {
         n: Option<i64>,
         parent: Option<(Ref, u32)>,
     ) -> R<Ref> {
+        self.work(1)?;
         let types: Vec<LLType> = match t.kind() {
             TypeKind::Struct(_) => match body(t) {
                 Some(b) => b.fields.iter().map(|f| f.ty).collect(),
@@ -157,6 +158,7 @@ impl Interp<'_> {
         let r = self
             .heap
             .alloc(ty::LLCONTAINER, Kind::LLContainer(Box::new(container)));
+        self.reserve((types.len() * (size_of::<LLType>() + size_of::<Value>())) as u64)?;
         let mut parts = Vec::with_capacity(types.len());
         for (i, of) in types.into_iter().enumerate() {
             parts.push(match of.kind() {
@@ -171,6 +173,7 @@ impl Interp<'_> {
                 _ => Value::None,
             });
         }
+        self.heap.fresh += size_of_val(&parts[..]) as u64;
         if let Kind::LLContainer(c) = &mut self.heap.get_mut(r).kind {
             c.parts = parts;
         }

@@ -67,7 +67,10 @@ impl Interp<'_> {
                     .flat_map(|c| self.names_in(self.heap.get(*c).attrs));
                 did_you_mean(name, self.names_in(own).chain(of_class))
             }
-            Lacks::Module(name) => self.similar_module(name),
+            Lacks::Module(name) => {
+                let moved = module_today(name).map(|new| format!("`{name}` is `{new}` today"));
+                moved.or_else(|| self.similar_module(name))
+            }
             Lacks::Parameter(name, there) => did_you_mean(name, there.iter().map(|p| &**p)),
         }
     }
@@ -130,4 +133,30 @@ impl Interp<'_> {
         names.retain(|n| n != "__init__");
         names
     }
+}
+
+/// Packages of the toolchain under the names that they had as parts of PyPy's.
+const MOVED: [(&str, &str); 8] = [
+    ("pypy.annotation", "rpython.annotator"),
+    ("pypy.config", "rpython.config"),
+    ("pypy.jit", "rpython.jit"),
+    ("pypy.objspace.flow", "rpython.flowspace"),
+    ("pypy.rlib", "rpython.rlib"),
+    ("pypy.rpython", "rpython.rtyper"),
+    ("pypy.tool", "rpython.tool"),
+    ("pypy.translator", "rpython.translator"),
+];
+
+/// The shipped module that once had another name.
+fn module_today(name: &str) -> Option<String> {
+    MOVED.iter().find_map(|(old, new)| {
+        let rest = name.strip_prefix(old)?;
+        let today = format!("{new}{rest}");
+        let path = today.replace('.', "/");
+        let ends = [".py", "/__init__.py"];
+        let ships = ends
+            .iter()
+            .any(|end| taipan_prelude::shipped(&format!("{path}{end}")).is_some());
+        (ships && (rest.is_empty() || rest.starts_with('.'))).then_some(today)
+    })
 }

@@ -24,6 +24,7 @@ pub(crate) mod item;
 pub(crate) mod iter;
 pub(crate) mod lowmem;
 pub(crate) mod meant;
+pub(crate) mod meter;
 pub(crate) mod modules;
 pub(crate) mod number;
 pub(crate) mod ops;
@@ -54,8 +55,10 @@ use value::Value;
 pub(crate) enum Fatal {
     /// More instructions than `Program.step_limit`.
     StepLimit,
-    /// More objects than fit.
-    HeapLimit,
+    /// More memory than `Program.memory_limit`: see [`meter`].
+    MemoryLimit,
+    /// One operation on long integers that would take too long: it cannot be interrupted.
+    LongOperation,
     /// A collection whose outcome is not known: see [`collect`].
     Collection,
     /// An operation on constants that cannot be computed: see [`crate::constants`].
@@ -67,8 +70,6 @@ pub(crate) type R<T = Value> = Result<T, Unwind<Value, Fatal>>;
 
 /// A Python function may call this deep.
 const DEPTH_LIMIT: usize = 1000;
-/// Objects that the heap may hold.
-const HEAP_LIMIT: usize = 20_000_000;
 
 /// The part of the interpreter's state that the image keeps.
 #[derive(Clone, Debug)]
@@ -119,6 +120,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) stack: Vec<Activation>,
     /// Instructions left.
     pub(crate) steps: u64,
+    /// Memory, and when to look at cancellation.
+    pub(crate) meter: meter::Meter,
     /// What was written to standard output.
     pub(crate) out: Vec<u8>,
     /// What was written to standard output and standard error, in order.
@@ -203,6 +206,7 @@ impl<'db> Interp<'db> {
             builtins,
             stack: Vec::new(),
             steps,
+            meter: meter::Meter::new(program.memory_limit(db)),
             out: Vec::new(),
             printed: Vec::new(),
             softspace: false,

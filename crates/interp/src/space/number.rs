@@ -196,6 +196,14 @@ impl Interp<'_> {
     }
 
     fn long_op(&mut self, op: HlOp, x: &BigInt, y: &BigInt) -> R {
+        let (n, m) = (words(x), words(y));
+        match op {
+            HlOp::Mul => self.work_long(products(n, m))?,
+            HlOp::Div | HlOp::FloorDiv | HlOp::Mod => {
+                self.work_long((n.saturating_sub(m) + 1) * m)?;
+            }
+            _ => self.work_items((n + m) as usize)?,
+        }
         let v = match op {
             HlOp::Add => x + y,
             HlOp::Sub => x - y,
@@ -247,7 +255,12 @@ impl Interp<'_> {
                     None => y.clone(),
                 };
                 match y.to_u32() {
-                    Some(n) if x.bits().saturating_mul(u64::from(n)) < 1 << 26 => Pow::pow(x, n),
+                    Some(n) if x.bits().saturating_mul(u64::from(n)) < 1 << 26 => {
+                        // The last square costs as much as all before it.
+                        let half = words(x) * u64::from(n) / 2;
+                        self.work_long(2 * products(half, half))?;
+                        Pow::pow(x, n)
+                    }
                     _ => return self.raise(ty::MEMORY_ERROR, "power too large"),
                 }
             }
@@ -384,6 +397,7 @@ impl Interp<'_> {
         if base != 0 && !(2..=36).contains(&base) {
             return self.value_error("int() base must be >= 2 and <= 36");
         }
+        self.work_radix(text.len() as u64 / 12 + 1, base.max(3) as u32)?;
         match parse_int(text, base, true) {
             Some(v) => Ok(Value::int_or_long(v)),
             None => {
@@ -393,6 +407,34 @@ impl Interp<'_> {
                 ))
             }
         }
+    }
+
+    /// A long in a base, with a sign.
+    pub(crate) fn digits(&mut self, v: &BigInt, base: u32) -> R<String> {
+        self.work_radix(words(v), base)?;
+        Ok(v.to_str_radix(base))
+    }
+
+    /// `base ** exponent % modulus`
+    pub(crate) fn power_modulo(
+        &mut self,
+        base: &BigInt,
+        exponent: &BigInt,
+        modulus: &BigInt,
+    ) -> R<BigInt> {
+        let m = words(modulus);
+        let square = m.saturating_mul(m).saturating_mul(2);
+        self.work_long(exponent.bits().saturating_mul(square))?;
+        self.work_long(words(base).saturating_mul(m))?;
+        Ok(base.modpow(exponent, modulus))
+    }
+
+    /// Counts the conversion of a number of so many digits from or to a base.
+    fn work_radix(&mut self, words: u64, base: u32) -> R<()> {
+        if base.is_power_of_two() {
+            return self.work_items(words as usize);
+        }
+        self.work_long(words.saturating_mul(words))
     }
 
     /// `float(v)`
@@ -528,6 +570,21 @@ pub(crate) fn parse_int(text: &str, base: i64, long: bool) -> Option<BigInt> {
     Some(if negative { -v } else { v })
 }
 
+/// Digits of 64 bits.
+fn words(n: &BigInt) -> u64 {
+    n.bits() / 64 + 1
+}
+
+/// Products of digits that multiplying numbers of so many digits takes, about: large numbers
+/// are multiplied by Karatsuba's and Toom's methods.
+fn products(n: u64, m: u64) -> u64 {
+    let (small, large) = (n.min(m), n.max(m));
+    if small <= 32 {
+        return small * large;
+    }
+    (large / small + 1) * small * small.isqrt() * 4
+}
+
 fn big(n: Num) -> BigInt {
     match n {
         Num::Complex(c) => BigInt::from_f64(c.re).unwrap_or_default(),
@@ -578,11 +635,6 @@ pub(crate) fn float_divmod(x: f64, y: f64) -> (f64, f64) {
         0.0f64.copysign(x / y)
     };
     (floor, m)
-}
-
-/// A long in a base, with a sign.
-pub(crate) fn to_base(v: &BigInt, base: u32) -> String {
-    v.to_str_radix(base)
 }
 
 /// Whether it is below zero.

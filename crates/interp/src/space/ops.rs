@@ -34,6 +34,15 @@ fn binary_names(op: HlOp) -> Option<(&'static str, &'static str, &'static str, &
     })
 }
 
+/// Bytes that an item of a sequence takes.
+fn size_of_item(sequence: &Value) -> usize {
+    match sequence {
+        Value::Str(_) => 1,
+        Value::Unicode(_) => size_of::<u32>(),
+        _ => size_of::<Value>(),
+    }
+}
+
 impl Interp<'_> {
     /// A binary operation.
     pub(crate) fn binary(&mut self, op: HlOp, a: &Value, b: &Value) -> R {
@@ -121,7 +130,7 @@ impl Interp<'_> {
                 return Ok(Some(Value::Unicode([&x[..], &y[..]].concat().into())));
             }
             (HlOp::Add, Value::Tuple(x), Value::Tuple(y)) => {
-                return Ok(Some(Value::Tuple([&x[..], &y[..]].concat().into())));
+                return Ok(Some(Value::tuple([&x[..], &y[..]].concat())));
             }
             (HlOp::Mul, _, Value::Int(_) | Value::Long(_) | Value::Bool(_)) => {
                 return self.repeat(a, b);
@@ -179,13 +188,14 @@ impl Interp<'_> {
             return self.raise(ty::OVERFLOW_ERROR, "repeated string is too long");
         }
         let most = match v {
-            Value::Str(_) => MOST_BYTES,
-            Value::Unicode(_) => MOST_BYTES / size_of::<u32>(),
+            Value::Str(_) | Value::Unicode(_) => MOST_BYTES / size_of_item(v),
             _ => MOST_ITEMS,
         };
         if len.saturating_mul(n) > most {
             return self.too_large();
         }
+        self.reserve((len * n * size_of_item(v)) as u64)?;
+        self.work_items(len * n)?;
         Ok(Some(match v {
             Value::Str(s) => Value::Str(s.repeat(n).into()),
             Value::Unicode(s) => Value::Unicode(s.repeat(n).into()),
@@ -284,6 +294,9 @@ impl Interp<'_> {
         match (op, args) {
             (HlOp::Is, [a, b]) => Ok(Value::Bool(a.is(b))),
             (HlOp::Lt | HlOp::Le | HlOp::Eq | HlOp::Ne | HlOp::Gt | HlOp::Ge, [a, b]) => {
+                if let (Value::Str(x), Value::Str(y)) = (a, b) {
+                    self.work_bytes(x.len().min(y.len()))?;
+                }
                 self.compare(op, a, b)
             }
             (HlOp::Contains, [c, x]) => Ok(Value::Bool(self.contains(c, x)?)),
@@ -360,7 +373,7 @@ impl ObjectSpace for Interp<'_> {
                 return Ok(Value::Bool(b));
             }
         }
-        let result = self.operation(op, args)?;
+        let result = self.with_buffers(|it| it.operation(op, args))?;
         self.check_size(&result)?;
         Ok(result)
     }
@@ -379,7 +392,10 @@ impl ObjectSpace for Interp<'_> {
 
     fn next(&mut self, it: &Value) -> R<Next<Value>> {
         Ok(match self.next_item(it)? {
-            Some(v) => Next::Item(v),
+            Some(v) => {
+                self.check_size(&v)?;
+                Next::Item(v)
+            }
             None => Next::Exhausted,
         })
     }
@@ -396,6 +412,9 @@ impl ObjectSpace for Interp<'_> {
         if items.len() > n as usize {
             return self.value_error("too many values to unpack");
         }
+        for v in &items {
+            self.check_size(v)?;
+        }
         Ok(items)
     }
 
@@ -411,6 +430,7 @@ impl ObjectSpace for Interp<'_> {
             l.push(v);
             let n = l.len();
             self.check_items(n)?;
+            self.heap.fresh += super::meter::ENTRY;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use taipan_code::{CodeId, Origin};
 
 use super::heap::{Kind, Ref};
+use super::sizes::MOST_PRINTED;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
@@ -14,7 +15,7 @@ impl Interp<'_> {
             Value::None => b"None".to_vec(),
             Value::Bool(b) => if *b { "True" } else { "False" }.into(),
             Value::Int(i) => i.to_string().into_bytes(),
-            Value::Long(l) => format!("{l}L").into_bytes(),
+            Value::Long(l) => (self.digits(l, 10)? + "L").into_bytes(),
             Value::Float(f) => float_repr(*f).into_bytes(),
             Value::Complex(c) => c.repr().into_bytes(),
             Value::Str(s) => quote_bytes(s).into_bytes(),
@@ -46,6 +47,7 @@ impl Interp<'_> {
     fn join(&mut self, items: &[Value], open: &str, close: &str) -> R<Vec<u8>> {
         let mut out = open.as_bytes().to_vec();
         for (i, x) in items.iter().enumerate() {
+            self.check_text(out.len())?;
             if i > 0 {
                 out.extend_from_slice(b", ");
             }
@@ -95,10 +97,11 @@ impl Interp<'_> {
                 self.guarded(r, "[...]", |it| it.join(&l, "[", "]"))
             }
             Kind::Dict(_) => {
-                let items = self.dict_items(r);
+                let items = self.dict_items(r)?;
                 self.guarded(r, "{...}", |it| {
                     let mut out = b"{".to_vec();
                     for (i, (k, v)) in items.iter().enumerate() {
+                        it.check_text(out.len())?;
                         if i > 0 {
                             out.extend_from_slice(b", ");
                         }
@@ -218,7 +221,7 @@ impl Interp<'_> {
             }
             Value::Float(f) => return Ok(Value::str(&float_str(*f))),
             Value::Complex(c) => return Ok(Value::str(&c.str())),
-            Value::Long(l) => return Ok(Value::str(&l.to_string())),
+            Value::Long(l) => return Ok(Value::str(&self.digits(l, 10)?)),
             Value::Ref(r) => {
                 if let Some(s) = self.call_special(v, "__str__", &[])? {
                     return match self.unboxed(&s) {
@@ -319,13 +322,13 @@ impl Interp<'_> {
     /// Writes to a file object; None is standard output.
     pub(crate) fn write_to(&mut self, file: Option<&Value>, bytes: &[u8]) -> R<()> {
         match file {
-            None | Some(Value::None) => self.write_standard(false, bytes),
+            None | Some(Value::None) => self.write_standard(false, bytes)?,
             Some(f) => {
                 if let Value::Ref(r) = f
                     && let Kind::File(file) = self.heap.kind(*r)
                 {
                     match file.stream {
-                        1 | 2 => self.write_standard(file.stream == 2, bytes),
+                        1 | 2 => self.write_standard(file.stream == 2, bytes)?,
                         _ => return self.write_to_file(*r, bytes),
                     }
                     return Ok(());
@@ -336,12 +339,19 @@ impl Interp<'_> {
         Ok(())
     }
 
-    /// Writes to standard output, or to standard error.
-    pub(crate) fn write_standard(&mut self, error: bool, bytes: &[u8]) {
+    /// Writes to standard output, or to standard error. What is printed is kept, so there is
+    /// an end to it, as on a disk that is full.
+    pub(crate) fn write_standard(&mut self, error: bool, bytes: &[u8]) -> R<()> {
+        if self.printed.len() + bytes.len() > MOST_PRINTED {
+            let text = Value::str("No space left on device");
+            return self.raise_args(ty::IO_ERROR, vec![Value::Int(libc::ENOSPC.into()), text]);
+        }
         if !error {
             self.out.extend_from_slice(bytes);
         }
         self.printed.extend_from_slice(bytes);
+        self.heap.fresh += 4 * bytes.len() as u64;
+        Ok(())
     }
 
     /// One item of a `print` statement.

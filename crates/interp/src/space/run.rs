@@ -6,7 +6,7 @@ use taipan_code::{Code, CodeConst, CodeId, Instr};
 
 use super::heap::{Kind, Ref, Site, TracebackEntry};
 use super::value::Value;
-use super::{Activation, Body, DEPTH_LIMIT, Fatal, HEAP_LIMIT, Interp, R};
+use super::{Activation, Body, DEPTH_LIMIT, Interp, R};
 use crate::Complex;
 use taipan_engine::{Frame, Step, Unwind, step, unwind};
 
@@ -86,26 +86,18 @@ impl Interp<'_> {
             globals,
             names: frame.names.as_ref().and_then(Value::as_ref),
         });
-        let saved = self.heap.site;
+        let (saved, gathered) = (self.heap.site, self.meter.gathered());
         let result = stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || {
             self.run_loop(id, body.site, &body.code, frame)
         });
         self.heap.site = saved;
+        self.meter.set_gathered(gathered);
         if let Err(Unwind::Stop(_)) = &result {
             self.last_stack.push((id, frame.pc));
             self.leave_to_collect(frame);
         }
         self.stack.pop();
         result
-    }
-
-    /// One step more; the program's limit of steps stops everything.
-    pub(crate) fn count_step(&mut self) -> R<()> {
-        if self.steps == 0 {
-            return Err(Unwind::Stop(Fatal::StepLimit));
-        }
-        self.steps -= 1;
-        Ok(())
     }
 
     fn run_loop(
@@ -115,15 +107,15 @@ impl Interp<'_> {
         code: &Code,
         frame: &mut Frame<Value>,
     ) -> R<Outcome> {
+        let gathered = self.meter.gathered();
         loop {
             self.heap.site = Site {
                 code: site,
                 pc: frame.pc,
             };
-            self.count_step()?;
-            if self.heap.len() > HEAP_LIMIT {
-                return Err(Unwind::Stop(Fatal::HeapLimit));
-            }
+            // What the last instruction had in buffers is gone.
+            self.meter.set_gathered(gathered);
+            self.work(1)?;
             match step(self, code, frame) {
                 Step::Continue => {}
                 Step::Return => return Ok(Outcome::Return(frame.take())),

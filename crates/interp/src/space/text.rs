@@ -8,29 +8,74 @@ use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
 
-/// Position of the first `needle` in `hay`.
-pub(crate) fn find<T: PartialEq>(hay: &[T], needle: &[T]) -> Option<usize> {
-    if needle.is_empty() {
-        return Some(0);
-    }
-    if needle.len() > hay.len() {
-        return None;
-    }
-    hay.windows(needle.len()).position(|w| w == needle)
-}
+/// Items that are compared between two counts of steps.
+const STRIDE: usize = 1 << 14;
 
-/// Position of the last `needle` in `hay`.
-pub(crate) fn rfind<T: PartialEq>(hay: &[T], needle: &[T]) -> Option<usize> {
-    if needle.is_empty() {
-        return Some(hay.len());
+/// For each length of a matching start of a needle, the length of the longest shorter one that
+/// ends there as well (Knuth, Morris and Pratt).
+fn borders<'n, T: PartialEq + 'n>(len: usize, needle: impl Fn(usize) -> &'n T) -> Vec<u32> {
+    let mut borders = vec![0; len];
+    let mut k = 0;
+    for i in 1..len {
+        while k > 0 && needle(i) != needle(k) {
+            k = borders[k - 1] as usize;
+        }
+        k += usize::from(needle(i) == needle(k));
+        borders[i] = k as u32;
     }
-    if needle.len() > hay.len() {
-        return None;
-    }
-    hay.windows(needle.len()).rposition(|w| w == needle)
+    borders
 }
 
 impl Interp<'_> {
+    /// Position of the first `needle` in `hay`.
+    pub(crate) fn find<T: PartialEq>(&mut self, hay: &[T], needle: &[T]) -> R<Option<usize>> {
+        let [first, ..] = needle else {
+            return Ok(Some(0));
+        };
+        let borders = borders(needle.len(), |i| &needle[i]);
+        let (mut at, mut k) = (0, 0);
+        while at < hay.len() {
+            self.work_items(STRIDE.min(hay.len() - at))?;
+            for c in &hay[at..hay.len().min(at + STRIDE)] {
+                at += 1;
+                if k == 0 && c != first {
+                    continue;
+                }
+                while k > 0 && *c != needle[k] {
+                    k = borders[k - 1] as usize;
+                }
+                k += usize::from(*c == needle[k]);
+                if k == needle.len() {
+                    return Ok(Some(at - k));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Position of the last `needle` in `hay`.
+    pub(crate) fn rfind<T: PartialEq>(&mut self, hay: &[T], needle: &[T]) -> R<Option<usize>> {
+        let Some(last) = needle.len().checked_sub(1) else {
+            return Ok(Some(hay.len()));
+        };
+        let borders = borders(needle.len(), |i| &needle[last - i]);
+        let (mut at, mut k) = (hay.len(), 0);
+        while at > 0 {
+            self.work_items(STRIDE.min(at))?;
+            for c in hay[at.saturating_sub(STRIDE)..at].iter().rev() {
+                at -= 1;
+                while k > 0 && *c != needle[last - k] {
+                    k = borders[k - 1] as usize;
+                }
+                k += usize::from(*c == needle[last - k]);
+                if k == needle.len() {
+                    return Ok(Some(at));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// The code points of a string; a byte string is decoded as ASCII.
     pub(crate) fn code_points(&mut self, v: &Value) -> R<Arc<[u32]>> {
         match self.unboxed(v) {

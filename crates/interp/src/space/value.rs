@@ -31,12 +31,84 @@ pub(crate) enum Value {
     /// A `unicode` string, as code points.
     Unicode(Arc<[u32]>),
     /// A tuple.
-    Tuple(Arc<[Value]>),
+    Tuple(Tuple),
     /// A bound or unbound method. Bound methods come and go with every call, so
     /// they are counted rather than left in the heap.
     Method(Arc<Method>),
     /// An object of the heap.
     Ref(Ref),
+}
+
+/// The items of a tuple, which several values share. It knows how deep tuples are nested in it,
+/// and how many values it has with those of these: tuples become constants, which share nothing
+/// and are walked by recursion.
+#[derive(Clone, Debug)]
+pub(crate) struct Tuple(Arc<Items>);
+
+/// What a tuple shares.
+#[derive(Debug)]
+pub(crate) struct Items {
+    items: Box<[Value]>,
+    depth: u32,
+    nodes: u64,
+}
+
+impl Tuple {
+    /// Levels of tuples.
+    pub(crate) fn depth(&self) -> u32 {
+        self.0.depth
+    }
+
+    /// Values in it, those of tuples in it among them.
+    pub(crate) fn nodes(&self) -> u64 {
+        self.0.nodes
+    }
+
+    /// Whether it is the same object as another one.
+    pub(crate) fn is(&self, other: &Tuple) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What it shares with other values.
+    pub(crate) fn shared(&self) -> &Arc<Items> {
+        &self.0
+    }
+
+    /// The tuple that shares this.
+    pub(crate) fn sharing(items: Arc<Items>) -> Tuple {
+        Tuple(items)
+    }
+}
+
+impl std::ops::Deref for Tuple {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.0.items
+    }
+}
+
+impl FromIterator<Value> for Tuple {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Tuple {
+        let items: Box<[Value]> = items.into_iter().collect();
+        let mut depth = 0;
+        let mut nodes = items.len() as u64;
+        let bound = |v: &Value| match v {
+            Value::Method(m) => m.slf.clone(),
+            _ => None,
+        };
+        for v in &items {
+            if let Value::Tuple(inner) = bound(v).as_ref().unwrap_or(v) {
+                depth = depth.max(inner.depth());
+                nodes = nodes.saturating_add(inner.nodes());
+            }
+        }
+        Tuple(Arc::new(Items {
+            items,
+            depth: depth + 1,
+            nodes,
+        }))
+    }
 }
 
 /// A function bound to an instance or class (RPython programs see it as a PBC).
@@ -63,7 +135,7 @@ impl Value {
 
     /// A tuple.
     pub(crate) fn tuple(items: Vec<Value>) -> Value {
-        Value::Tuple(items.into())
+        Value::Tuple(items.into_iter().collect())
     }
 
     /// A `long`.
@@ -117,9 +189,7 @@ impl Value {
             (Value::Long(a), Value::Long(b)) => a == b,
             (Value::Str(a), Value::Str(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
             (Value::Unicode(a), Value::Unicode(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
-            (Value::Tuple(a), Value::Tuple(b)) => {
-                Arc::ptr_eq(a, b) || (a.is_empty() && b.is_empty())
-            }
+            (Value::Tuple(a), Value::Tuple(b)) => a.is(b) || (a.is_empty() && b.is_empty()),
             (Value::Method(a), Value::Method(b)) => Arc::ptr_eq(a, b),
             (Value::Ref(a), Value::Ref(b)) => a == b,
             _ => false,

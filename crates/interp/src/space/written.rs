@@ -11,7 +11,8 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::FileContents;
 
-use super::Interp;
+use super::sizes::MOST_BYTES;
+use super::{Interp, R};
 use crate::heap_image::queries::{FileState, file_state};
 
 /// The folder for temporary files, taken to be there, and to hold what the program has put
@@ -49,7 +50,22 @@ const IS_FOLDER: SystemError = (libc::EISDIR, "Is a directory");
 const NO_FOLDER: SystemError = (libc::ENOTDIR, "Not a directory");
 const EXISTS: SystemError = (libc::EEXIST, "File exists");
 const NOT_EMPTY: SystemError = (libc::ENOTEMPTY, "Directory not empty");
+pub(crate) const TOO_LARGE: SystemError = (libc::EFBIG, "File too large");
 const FORBIDDEN: SystemError = (libc::EPERM, "not allowed while a program is imported");
+
+impl Written {
+    /// Bytes that it takes.
+    pub(crate) fn size(&self) -> usize {
+        let size = |e: &Entry| match e {
+            Entry::File(data) => data.len(),
+            Entry::Folder | Entry::Gone => 0,
+        };
+        self.0
+            .iter()
+            .map(|(path, e)| path.as_str().len() + size(e))
+            .sum()
+    }
+}
 
 impl Interp<'_> {
     /// What is at a path.
@@ -141,6 +157,16 @@ impl Interp<'_> {
         };
         self.put(path, Entry::File(Arc::new(data)));
         Ok(())
+    }
+
+    /// Whether a file may have that size, which it is about to get.
+    pub(crate) fn may_have_size(&mut self, size: usize) -> R<bool> {
+        if size > MOST_BYTES {
+            return Ok(false);
+        }
+        self.reserve(size as u64)?;
+        self.heap.fresh += super::meter::ENTRY;
+        Ok(true)
     }
 
     /// Writes at a position of a file that was opened to be written; None for its end. The

@@ -55,6 +55,10 @@ def _translation_config(module):
     return config
 
 
+# What the target calls the executable.
+exe_name = None
+
+
 def call_target(module, options):
     """What the target of the module gives back, called with these options of its own."""
     driver = Driver(module)
@@ -67,6 +71,9 @@ def call_target(module, options):
         command._cfgimpl_value_owners = {'opt': 'cmdline', 'goals': 'cmdline'}
         handle_config(driver.config, command)
     entry = module.target(driver, list(options))
+    if driver.exe_name is not None:
+        global exe_name
+        exe_name = driver.exe_name % {'backend': 'c'}
     if isinstance(entry, tuple) and len(entry) > 2:
         _forget_specialisations(entry[2])
     return entry

@@ -26,7 +26,10 @@ impl Build {
             return Err(Failure::Usage(text.to_owned()));
         }
         let jit = args.code.jit;
-        let (target, mut output) = (args.target.clone(), output_of(args));
+        let (target, mut output) = (
+            args.target.clone(),
+            output_of(&context.db, &context.load, args),
+        );
         if args.for_machine.web() {
             output = web_folder(&target, &output)?;
         }

@@ -63,12 +63,14 @@ fn has_key(it: &mut Interp, args: Args<'_>) -> R {
 
 fn keys(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
+    it.copy_items(it.heap.the_dict(r).len())?;
     let items = it.heap.the_dict(r).keys().cloned().collect();
     Ok(it.heap.list(items))
 }
 
 fn values(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
+    it.copy_items(it.heap.the_dict(r).len())?;
     let items = it.heap.the_dict(r).values().cloned().collect();
     Ok(it.heap.list(items))
 }
@@ -76,7 +78,7 @@ fn values(it: &mut Interp, args: Args<'_>) -> R {
 fn items(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
     let items = it
-        .dict_items(r)
+        .dict_items(r)?
         .into_iter()
         .map(|(k, v)| Value::tuple(vec![k, v]))
         .collect();
@@ -122,6 +124,7 @@ fn clear(it: &mut Interp, args: Args<'_>) -> R {
 fn copy(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
     let d = it.heap.the_dict(r).clone();
+    it.copy_items(2 * d.len())?;
     Ok(Value::Ref(it.heap.dict(d)))
 }
 

@@ -8,6 +8,7 @@ use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{FileObject, Kind, Ref};
 use crate::space::types::ty;
 use crate::space::value::Value;
+use crate::space::written::TOO_LARGE;
 use crate::space::{Interp, R};
 
 /// A file that was opened.
@@ -126,6 +127,16 @@ impl Interp<'_> {
         }
     }
 
+    /// Raises IOError if a file may not have that size.
+    fn need_size(&mut self, size: usize) -> R<()> {
+        if self.may_have_size(size)? {
+            return Ok(());
+        }
+        let (errno, text) = TOO_LARGE;
+        let args = vec![Value::Int(errno.into()), Value::str(text)];
+        self.raise_args(ty::IO_ERROR, args)
+    }
+
     /// Writes to a file where it stands.
     pub(crate) fn write_to_file(&mut self, r: Ref, bytes: &[u8]) -> R<()> {
         let Kind::File(f) = self.heap.kind(r) else {
@@ -138,6 +149,9 @@ impl Interp<'_> {
             return self.raise(ty::IO_ERROR, "File not open for writing");
         };
         let at = (!f.append).then_some(f.at);
+        let start = at.unwrap_or_else(|| self.written_data(&path).len());
+        self.need_size(start.saturating_add(bytes.len()))?;
+        self.heap.fresh += bytes.len() as u64;
         let end = self.write_at(&path, at, bytes);
         if let Kind::File(f) = &mut self.heap.get_mut(r).kind {
             f.at = end;
@@ -244,6 +258,7 @@ fn truncate(it: &mut Interp, args: Args<'_>) -> R {
         && let Some(path) = f.path.clone()
     {
         let size = size.map_or(f.at, |n| usize::try_from(n).unwrap_or(0));
+        it.need_size(size)?;
         it.resize_file(&path, size);
     }
     Ok(Value::None)

@@ -164,6 +164,7 @@ pub(crate) fn body_of(
         CodeKind::Eval => text.trim(),
         _ => &text,
     };
+    it.keep_bytes(BODY + 16 * text.len());
     match taipan_code::compile_text(it.db, filename, text, kind) {
         Ok(id) => Ok(id),
         Err(e) => {
@@ -178,6 +179,9 @@ pub(crate) fn body_of(
         }
     }
 }
+
+/// About what the code of a body takes besides its text.
+const BODY: usize = 4096;
 
 /// Runs source text or a code object.
 pub(crate) fn execute(it: &mut Interp, source: &Value, globals: Ref, names: Ref) -> R {

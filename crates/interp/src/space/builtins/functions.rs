@@ -8,7 +8,6 @@ use super::{file, frames};
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::Kind;
 use crate::space::iter::Iter;
-use crate::space::number::to_base;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
@@ -52,7 +51,7 @@ fn in_base(it: &mut Interp, args: Args<'_>, base: u32, prefix: &str, hook: &str)
             hook.trim_matches('_')
         ));
     };
-    let digits = to_base(&n, base);
+    let digits = it.digits(&n, base)?;
     let suffix = match it.unboxed(v) {
         Value::Long(_) if base != 2 => "L",
         _ => "",
@@ -202,6 +201,7 @@ fn filter(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "filter", 2, 2)?;
     let mut kept = Vec::new();
     for v in it.list_of(&args.pos[1])? {
+        it.work(1)?;
         let keep = match &args.pos[0] {
             Value::None => it.truth(&v)?,
             f => {
@@ -350,7 +350,9 @@ fn map(it: &mut Interp, args: Args<'_>) -> R {
     if let [_, one] = args.pos {
         let iter = it.iter(one)?;
         while let Some(v) = it.next_item(&iter)? {
-            out.push(if f.is_none() { v } else { it.call(f, &[v])? });
+            let v = if f.is_none() { v } else { it.call(f, &[v])? };
+            it.gather(&v)?;
+            out.push(v);
         }
     } else {
         for row in columns(it, &args.pos[1..])? {
@@ -375,7 +377,10 @@ fn zip(it: &mut Interp, args: Args<'_>) -> R {
         let mut row = Vec::with_capacity(iterators.len());
         for i in &iterators {
             match it.next_item(i)? {
-                Some(v) => row.push(v),
+                Some(v) => {
+                    it.gather(&v)?;
+                    row.push(v);
+                }
                 None => return Ok(it.heap.list(rows)),
             }
         }
@@ -393,6 +398,7 @@ fn extreme(it: &mut Interp, args: Args<'_>, op: HlOp, name: &str) -> R {
     let key = args.keyword("key").cloned();
     let mut best: Option<(Value, Value)> = None;
     for v in items {
+        it.work(1)?;
         let k = match &key {
             Some(f) => it.call(f, std::slice::from_ref(&v))?,
             None => v.clone(),
@@ -482,7 +488,7 @@ fn pow(it: &mut Interp, args: Args<'_>) -> R {
                     "pow() 2nd argument cannot be negative when 3rd argument specified",
                 );
             }
-            let power = b.modpow(&e, &m);
+            let power = it.power_modulo(&b, &e, &m)?;
             Ok(match long {
                 true => Value::long(power),
                 false => Value::int_or_long(power),
@@ -536,6 +542,9 @@ fn range(it: &mut Interp, args: Args<'_>) -> R {
     if n > 1 << 26 {
         return it.raise(ty::OVERFLOW_ERROR, "range() result has too many items");
     }
+    it.check_items(n as usize)?;
+    it.reserve(n as u64 * size_of::<Value>() as u64)?;
+    it.work_items(n as usize)?;
     let items = (0..n).map(|i| Value::Int(start + i * step)).collect();
     Ok(it.heap.list(items))
 }
@@ -578,6 +587,7 @@ fn reversed(it: &mut Interp, args: Args<'_>) -> R {
     let n = it.len(v)?;
     let mut items = Vec::with_capacity(n);
     for i in (0..n).rev() {
+        it.work(1)?;
         items.push(it.getitem(v, &Value::from(i))?);
     }
     Ok(it.new_iter(Iter::Values(items.into_iter())))

@@ -39,10 +39,10 @@ fn insert(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "insert", 3, 3)?;
     let r = this(it, args)?;
     let i = it.index_of(&args.pos[1])?;
-    let l = items(it, r);
-    let len = l.len() as i64;
+    let len = items(it, r).len() as i64;
     let at = if i < 0 { (i + len).max(0) } else { i.min(len) };
-    l.insert(at as usize, args.pos[2].clone());
+    it.work_items((len - at) as usize)?;
+    items(it, r).insert(at as usize, args.pos[2].clone());
     Ok(Value::None)
 }
 
@@ -61,6 +61,7 @@ fn pop(it: &mut Interp, args: Args<'_>) -> R {
     if !(0..len).contains(&at) {
         return it.index_error("pop index out of range");
     }
+    it.work_items((len - at) as usize)?;
     Ok(items(it, r).remove(at as usize))
 }
 
@@ -71,6 +72,7 @@ fn position(it: &mut Interp, args: Args<'_>) -> R<Option<usize>> {
     let stop = args.get(3).cloned().unwrap_or(Value::None);
     let (a, b) = it.bounds(&start, &stop, all.len())?;
     for (i, x) in all.iter().enumerate().take(b).skip(a) {
+        it.work(1)?;
         if it.eq_item(x, v)? {
             return Ok(Some(i));
         }
@@ -107,6 +109,7 @@ fn count(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "count", 2, 2)?;
     let mut n = 0;
     for x in it.list_of(&args.pos[0])? {
+        it.work(1)?;
         n += i64::from(it.eq_item(&x, &args.pos[1])?);
     }
     Ok(Value::Int(n))
@@ -114,6 +117,8 @@ fn count(it: &mut Interp, args: Args<'_>) -> R {
 
 fn reverse(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
+    let len = items(it, r).len();
+    it.work_items(len)?;
     items(it, r).reverse();
     Ok(Value::None)
 }
@@ -121,6 +126,7 @@ fn reverse(it: &mut Interp, args: Args<'_>) -> R {
 fn sort(it: &mut Interp, args: Args<'_>) -> R {
     let r = this(it, args)?;
     let all = items(it, r).clone();
+    it.copy_items(2 * all.len())?;
     let sorted = it.sorted(
         all,
         &Args {
@@ -244,6 +250,7 @@ impl Interp<'_> {
         let mut right = self.merge_sort(right, cmp)?.into_iter().peekable();
         let mut out = Vec::with_capacity(left.len() + right.len());
         loop {
+            self.work(1)?;
             let right_first = match (left.peek(), right.peek()) {
                 (Some(l), Some(r)) => match cmp {
                     Some(f) => {

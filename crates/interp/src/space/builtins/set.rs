@@ -22,6 +22,7 @@ impl Interp<'_> {
 
     /// `a | b` and so on.
     pub(crate) fn set_op(&mut self, op: HlOp, a: &Dict, b: &Dict) -> R<Dict> {
+        self.copy_items(2 * (a.len() + b.len()))?;
         let mut out = Dict::default();
         let keep = |it: &mut Self, from: &Dict, other: &Dict, inside: bool, out: &mut Dict| {
             for k in from.keys() {

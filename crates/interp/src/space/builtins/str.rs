@@ -2,7 +2,6 @@
 //! its bytes.
 
 use crate::space::builtin::{Args, Builtin};
-use crate::space::text::{find, rfind};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
@@ -28,7 +27,13 @@ fn make(chars: Vec<u32>, unicode: bool) -> Value {
 }
 
 fn text(it: &mut Interp, v: &Value) -> R<Text> {
-    match it.unboxed(v) {
+    let v = it.unboxed(v);
+    // All of it is copied.
+    if let Value::Str(_) | Value::Unicode(_) = v {
+        let len = it.len(&v)?;
+        it.work_items(len)?;
+    }
+    match v {
         Value::Str(s) => Ok(Text {
             chars: s.iter().map(|c| u32::from(*c)).collect(),
             unicode: false,
@@ -246,14 +251,14 @@ fn window(it: &mut Interp, args: Args<'_>, t: &Text) -> R<Option<(usize, usize)>
     Ok(Some((a, b)))
 }
 
-type Search = fn(&[u32], &[u32]) -> Option<usize>;
+type Search = fn(&mut Interp<'_>, &[u32], &[u32]) -> R<Option<usize>>;
 
 fn search(it: &mut Interp, args: Args<'_>, how: Search) -> R<Option<usize>> {
     let (t, n) = self_and(it, args, 1, "find")?;
     let Some((a, b)) = window(it, args, &t)? else {
         return Ok(None);
     };
-    Ok(how(&t.chars[a..b], &n.chars).map(|i| i + a))
+    Ok(how(it, &t.chars[a..b], &n.chars)?.map(|i| i + a))
 }
 
 fn found(r: Option<usize>) -> Value {
@@ -261,22 +266,22 @@ fn found(r: Option<usize>) -> Value {
 }
 
 fn find_method(it: &mut Interp, args: Args<'_>) -> R {
-    Ok(found(search(it, args, find)?))
+    Ok(found(search(it, args, |it, s, n| it.find(s, n))?))
 }
 
 fn rfind_method(it: &mut Interp, args: Args<'_>) -> R {
-    Ok(found(search(it, args, rfind)?))
+    Ok(found(search(it, args, |it, s, n| it.rfind(s, n))?))
 }
 
 fn index(it: &mut Interp, args: Args<'_>) -> R {
-    match search(it, args, find)? {
+    match search(it, args, |it, s, n| it.find(s, n))? {
         Some(i) => Ok(Value::from(i)),
         None => it.value_error("substring not found"),
     }
 }
 
 fn rindex(it: &mut Interp, args: Args<'_>) -> R {
-    match search(it, args, rfind)? {
+    match search(it, args, |it, s, n| it.rfind(s, n))? {
         Some(i) => Ok(Value::from(i)),
         None => it.value_error("substring not found"),
     }
@@ -292,7 +297,7 @@ fn count(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(Value::from(s.len() + 1));
     }
     let mut times = 0i64;
-    while let Some(i) = find(s, &n.chars) {
+    while let Some(i) = it.find(s, &n.chars)? {
         times += 1;
         s = &s[i + n.chars.len()..];
     }
@@ -338,13 +343,13 @@ fn replace(it: &mut Interp, args: Args<'_>) -> R {
     let mut out = Vec::new();
     let mut s = &t.chars[..];
     if old.chars.is_empty() {
-        for (i, c) in s.iter().enumerate() {
+        for c in s {
             if left != 0 {
+                it.check_text(out.len())?;
                 out.extend(&new.chars);
                 left -= 1;
             }
-            out.push(s[i]);
-            let _ = c;
+            out.push(*c);
         }
         if left != 0 {
             out.extend(&new.chars);
@@ -352,7 +357,10 @@ fn replace(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(make(out, t.unicode || old.unicode || new.unicode));
     }
     while left != 0 {
-        let Some(i) = find(s, &old.chars) else { break };
+        let Some(i) = it.find(s, &old.chars)? else {
+            break;
+        };
+        it.check_text(out.len())?;
         out.extend(&s[..i]);
         out.extend(&new.chars);
         s = &s[i + old.chars.len()..];
@@ -400,7 +408,9 @@ fn split(it: &mut Interp, args: Args<'_>) -> R {
                 return it.value_error("empty separator");
             }
             while limit > 0 {
-                let Some(i) = find(s, &sep.chars) else { break };
+                let Some(i) = it.find(s, &sep.chars)? else {
+                    break;
+                };
                 parts.push(s[..i].to_vec());
                 s = &s[i + sep.chars.len()..];
                 limit -= 1;
@@ -441,7 +451,9 @@ fn rsplit(it: &mut Interp, args: Args<'_>) -> R {
                 return it.value_error("empty separator");
             }
             while limit > 0 {
-                let Some(i) = rfind(s, &sep.chars) else { break };
+                let Some(i) = it.rfind(s, &sep.chars)? else {
+                    break;
+                };
                 parts.push(s[i + sep.chars.len()..].to_vec());
                 s = &s[..i];
                 limit -= 1;
@@ -492,7 +504,7 @@ fn partition_with(it: &mut Interp, args: Args<'_>, how: Search, last: bool) -> R
         return it.value_error("empty separator");
     }
     let u = t.unicode || sep.unicode;
-    Ok(Value::tuple(match how(&t.chars, &sep.chars) {
+    Ok(Value::tuple(match how(it, &t.chars, &sep.chars)? {
         Some(i) => vec![
             make(t.chars[..i].to_vec(), u),
             make(sep.chars.clone(), u),
@@ -504,11 +516,11 @@ fn partition_with(it: &mut Interp, args: Args<'_>, how: Search, last: bool) -> R
 }
 
 fn partition(it: &mut Interp, args: Args<'_>) -> R {
-    partition_with(it, args, find, false)
+    partition_with(it, args, |it, s, n| it.find(s, n), false)
 }
 
 fn rpartition(it: &mut Interp, args: Args<'_>) -> R {
-    partition_with(it, args, rfind, true)
+    partition_with(it, args, |it, s, n| it.rfind(s, n), true)
 }
 
 fn join(it: &mut Interp, args: Args<'_>) -> R {
@@ -519,6 +531,7 @@ fn join(it: &mut Interp, args: Args<'_>) -> R {
     let mut out = Vec::new();
     let mut unicode = sep.unicode;
     for (i, x) in items.iter().enumerate() {
+        it.check_text(out.len())?;
         if i > 0 {
             out.extend(&sep.chars);
         }
@@ -590,6 +603,7 @@ fn expandtabs(it: &mut Interp, args: Args<'_>) -> R {
         match c {
             9 => {
                 let n = if size == 0 { 0 } else { size - column % size };
+                it.check_text(out.len())?;
                 out.extend(std::iter::repeat_n(32, n));
                 column += n;
             }
@@ -614,7 +628,10 @@ fn translate(it: &mut Interp, args: Args<'_>) -> R {
                 None => out.push(c),
                 Some(Value::None) => {}
                 Some(Value::Int(i)) => out.push(i as u32),
-                Some(v) => out.extend(text(it, &v)?.chars),
+                Some(v) => {
+                    it.check_text(out.len())?;
+                    out.extend(text(it, &v)?.chars);
+                }
             }
         }
         return Ok(make(out, true));
@@ -725,6 +742,7 @@ fn format(it: &mut Interp, args: Args<'_>) -> R {
             let shown = it.format_value(&v, spec)?;
             let shown = text(it, &shown)?;
             unicode |= shown.unicode;
+            it.check_text(out.len())?;
             out.extend(shown.chars);
         } else {
             out.push(s[i]);
@@ -831,7 +849,7 @@ impl Interp<'_> {
         let body = match kind {
             'b' => {
                 let n = self.big_int(&plain).unwrap_or_default();
-                let digits = crate::space::number::to_base(&n, 2);
+                let digits = self.digits(&n, 2)?;
                 if flags.contains('#') {
                     format!("0b{digits}")
                 } else {

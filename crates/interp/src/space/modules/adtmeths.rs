@@ -40,7 +40,7 @@ pub(super) fn table(it: &mut Interp, args: Args<'_>) -> R<Option<ObjId>> {
 }
 
 fn is_same(it: &mut Interp, a: Ref, b: &Dict) -> R<bool> {
-    let a = it.dict_items(a);
+    let a = it.dict_items(a)?;
     if a.len() != b.len() {
         return Ok(false);
     }

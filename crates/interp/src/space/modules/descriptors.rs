@@ -8,6 +8,7 @@ use super::os::{os_error, path_arg, stat_result};
 use crate::space::builtin::Args;
 use crate::space::builtins::file::{Opened, new_file};
 use crate::space::value::Value;
+use crate::space::written::TOO_LARGE;
 use crate::space::{Interp, R};
 
 /// The descriptor of the file that was opened first; the others follow.
@@ -137,6 +138,9 @@ pub(crate) fn ftruncate(it: &mut Interp, args: Args<'_>) -> R {
     if !file.written {
         return os_error(it, libc::EINVAL, "Invalid argument");
     }
+    if !it.may_have_size(size)? {
+        return os_error(it, TOO_LARGE.0, TOO_LARGE.1);
+    }
     it.resize_file(&file.path, size);
     Ok(Value::None)
 }
@@ -178,13 +182,18 @@ pub(crate) fn write(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "write", 2, 2)?;
     let text = it.bytes_of(&args.pos[1])?;
     match it.index_of(&args.pos[0])? {
-        n @ (1 | 2) => it.write_standard(n == 2, &text),
+        n @ (1 | 2) => it.write_standard(n == 2, &text)?,
         _ => {
             let (n, file) = opened(it, args, "write")?;
             if !file.written {
                 return os_error(it, libc::EBADF, "Bad file descriptor");
             }
             let at = (!file.append).then_some(file.at);
+            let start = at.unwrap_or_else(|| it.written_data(&file.path).len());
+            if !it.may_have_size(start.saturating_add(text.len()))? {
+                return os_error(it, TOO_LARGE.0, TOO_LARGE.1);
+            }
+            it.heap.fresh += text.len() as u64;
             let end = it.write_at(&file.path, at, &text);
             move_to(it, n, end);
         }

@@ -26,6 +26,21 @@ pub(crate) struct Match {
     groups: Vec<Option<(usize, usize)>>,
 }
 
+/// About what a compiled expression takes, whose two automata have caches.
+pub(crate) const SIZE: u64 = 1 << 16;
+
+impl Match {
+    /// The text that was searched.
+    pub(crate) fn subject(&self) -> Value {
+        Value::Str(self.text.clone())
+    }
+
+    /// Bytes that it takes, without the text.
+    pub(crate) fn size(&self) -> u64 {
+        (size_of::<Match>() + size_of_val(&self.groups[..])) as u64
+    }
+}
+
 /// Python's spelling of a pattern in the engine's: there a brace that counts nothing,
 /// and some characters inside brackets, have to be escaped.
 fn translate(p: &str) -> String {
@@ -198,13 +213,17 @@ fn match_(it: &mut Interp, args: Args<'_>) -> R {
 fn search(it: &mut Interp, args: Args<'_>) -> R {
     let (re, text, pos) = subject(it, args)?;
     let captures = re.anywhere.captures_at(&text, pos).map(|c| (c, 0));
+    let whole = captures.as_ref().and_then(|(c, _)| c.get(0));
+    it.work_items(whole.map_or(text.len(), |m| m.end()) - pos)?;
     Ok(found(it, &re, &text, captures))
 }
 
 fn finditer(it: &mut Interp, args: Args<'_>) -> R {
     let (re, text, _) = subject(it, args)?;
     let mut items = Vec::new();
+    it.work_items(text.len())?;
     for c in re.anywhere.captures_iter(&text) {
+        it.work(1)?;
         items.push(found(it, &re, &text, Some((c, 0))));
     }
     let list = it.heap.list(items);
@@ -214,7 +233,9 @@ fn finditer(it: &mut Interp, args: Args<'_>) -> R {
 fn findall(it: &mut Interp, args: Args<'_>) -> R {
     let (re, text, _) = subject(it, args)?;
     let mut items = Vec::new();
+    it.work_items(text.len())?;
     for c in re.anywhere.captures_iter(&text) {
+        it.work(1)?;
         let group = |i: usize| Value::bytes(c.get(i).map_or(&[][..], |m| m.as_bytes()));
         items.push(match c.len() {
             1 => group(0),
@@ -241,6 +262,7 @@ fn split(it: &mut Interp, args: Args<'_>) -> R {
         if limit > 0 && n >= limit {
             break;
         }
+        it.work_items(whole.end() - last + 32)?;
         items.push(Value::bytes(&text[last..whole.start()]));
         for g in c.iter().skip(1) {
             items.push(g.map_or(Value::None, |m| Value::bytes(m.as_bytes())));
@@ -269,6 +291,8 @@ fn substitute(it: &mut Interp, args: Args<'_>) -> R<(Vec<u8>, i64)> {
             break;
         }
         let Some(whole) = c.get(0) else { continue };
+        it.work_items(whole.end() - last)?;
+        it.check_text(out.len())?;
         out.extend_from_slice(&text[last..whole.start()]);
         last = whole.end();
         n += 1;

@@ -301,7 +301,6 @@ const LIBRARY: &[&str] = &[
     "pickle",
     "pickletools",
     "pipes",
-    "pkgutil",
     "profile",
     "pydoc",
     "quopri",

@@ -5,7 +5,7 @@ from rpython.rlib.rarithmetic import intmask, r_uint
 from rpython.rlib.rstring import StringBuilder
 
 digest_size = 16
-blocksize = 64
+BLOCK = 64
 
 WORD = r_uint(0xffffffff)
 HEX = '0123456789abcdef'
@@ -52,9 +52,9 @@ class RMD5(object):
         self._length += len(inBuf)
         data = self._rest + inBuf
         start = 0
-        while len(data) - start >= blocksize:
+        while len(data) - start >= BLOCK:
             self._transform(data, start)
-            start += blocksize
+            start += BLOCK
         self._rest = data[start:]
 
     def _transform(self, data, start):
@@ -86,9 +86,9 @@ class RMD5(object):
         """The sum of all texts, 16 bytes. More may be added afterwards."""
         end = self.copy()
         bits = end._length * 8
-        padding = StringBuilder(2 * blocksize)
+        padding = StringBuilder(2 * BLOCK)
         padding.append('\x80')
-        padding.append_multiple_char('\0', (55 - end._length) % blocksize)
+        padding.append_multiple_char('\0', (55 - end._length) % BLOCK)
         for shift in range(0, 64, 8):
             padding.append(chr((bits >> shift) & 0xff))
         end.update(padding.build())

@@ -4,7 +4,10 @@ from rpython.rlib.rmd5 import _in_hex
 from rpython.rlib.rstring import StringBuilder
 
 digest_size = digestsize = 20
-blocksize = 64
+# What `hashlib` of CPython 2 says is the size of a block.
+blocksize = 1
+# The size of a block.
+BLOCK = 64
 
 WORD = r_uint(0xffffffff)
 
@@ -42,9 +45,9 @@ class RSHA(object):
         self._length += len(inBuf)
         data = self._rest + inBuf
         start = 0
-        while len(data) - start >= blocksize:
+        while len(data) - start >= BLOCK:
             self._transform(data, start)
-            start += blocksize
+            start += BLOCK
         self._rest = data[start:]
 
     def _transform(self, data, start):
@@ -77,9 +80,9 @@ class RSHA(object):
         """The sum of all texts, 20 bytes. More may be added afterwards."""
         end = self.copy()
         bits = end._length * 8
-        padding = StringBuilder(2 * blocksize)
+        padding = StringBuilder(2 * BLOCK)
         padding.append('\x80')
-        padding.append_multiple_char('\0', (55 - end._length) % blocksize)
+        padding.append_multiple_char('\0', (55 - end._length) % BLOCK)
         for shift in range(56, -1, -8):
             padding.append(chr((bits >> shift) & 0xff))
         end.update(padding.build())

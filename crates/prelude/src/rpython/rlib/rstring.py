@@ -368,8 +368,6 @@ class NumberStringParser:
             self.error()
         if prefixed == base:
             start += 2
-            if allow_underscores and start < end and s[start] == '_':
-                start += 1
         self.base = base
         self.s = s
         self.start = start
