@@ -13,6 +13,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod bounds;
 mod diagnostics;
 mod eval;
 mod facts;
