@@ -672,13 +672,23 @@ fn dispatch_problems(warm: &mut Warm) -> Vec<Fault> {
 /// from.
 fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> Option<Diagnostic> {
     let mut origins = (origins.iter()).filter(|(_, o)| !is_conflict(&o.val) && !o.val.is_bottom());
-    let (first_span, first) = origins.next()?;
     let mut joiner = FactJoiner::new(&solver.facts);
-    let mut sum = first.val.clone();
-    let (span, clash) = origins.find(|(_, o)| {
-        sum = sum.join(&o.val, &mut joiner);
-        is_conflict(&sum)
+    let mut sum = Val::default();
+    let mut before: Vec<&(Option<Span>, Origin)> = Vec::new();
+    let (span, clash) = origins.find(|o| {
+        sum = sum.join(&o.1.val, &mut joiner);
+        let clashes = is_conflict(&sum);
+        if !clashes {
+            before.push(o);
+        }
+        clashes
     })?;
+    // The first one that does not go with it: others, as None, may go with both.
+    let clashes = |o: &&&(Option<Span>, Origin)| {
+        let both = o.1.val.join(&clash.val, &mut FactJoiner::new(&solver.facts));
+        is_conflict(&both)
+    };
+    let (first_span, first) = before.iter().find(clashes).or(before.first())?;
     let (a, b) = (
         solver.facts.describe(&first.val),
         solver.facts.describe(&clash.val),
