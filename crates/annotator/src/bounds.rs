@@ -100,10 +100,12 @@ fn function_of(store: &Store, at: NodeIx) -> Option<taipan_graph::ObjId> {
         return Some(store.specs[spec].func);
     }
     let slots = node.events.iter().flat_map(|(_, writes)| writes);
-    slots.rev().find_map(|(slot, _)| match store.slots[*slot].key {
-        SlotKey::Called(spec) | SlotKey::Arg(spec, _) | SlotKey::Ret(spec) => {
-            Some(store.specs[spec].func)
-        }
-        _ => None,
-    })
+    slots
+        .rev()
+        .find_map(|(slot, _)| match store.slots[*slot].key {
+            SlotKey::Called(spec) | SlotKey::Arg(spec, _) | SlotKey::Ret(spec) => {
+                Some(store.specs[spec].func)
+            }
+            _ => None,
+        })
 }

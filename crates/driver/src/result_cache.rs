@@ -314,6 +314,7 @@ impl StoredDiagnostics {
                 })
                 .collect(),
             help: d.help,
+            problem: None,
         });
         restored.collect()
     }

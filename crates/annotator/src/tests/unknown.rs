@@ -81,7 +81,10 @@ impl Writer<'_, '_> {
             0 => "None".to_owned(),
             1 | 2 => self.variable().to_owned(),
             3 => "1".to_owned(),
-            4 => self.choices.of(&["'s'", "2.5", "f2", "Base(None).m"]).to_owned(),
+            4 => self
+                .choices
+                .of(&["'s'", "2.5", "f2", "Base(None).m"])
+                .to_owned(),
             5 | 6 => {
                 let (callee, a, b) = (self.callee(), self.value(depth - 1), self.value(depth - 1));
                 format!("{callee}({a}, {b})")
@@ -95,7 +98,11 @@ impl Writer<'_, '_> {
             }
             12 => format!("{}.m({})", self.variable(), self.value(depth - 1)),
             13 => format!("{}.x", self.variable()),
-            14 => format!("{}[{}]", self.variable(), self.choices.of(&["0", "1", "'k'", "b"])),
+            14 => format!(
+                "{}[{}]",
+                self.variable(),
+                self.choices.of(&["0", "1", "'k'", "b"])
+            ),
             _ => format!("{}(a)", self.variable()),
         }
     }
