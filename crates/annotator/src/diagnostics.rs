@@ -46,6 +46,8 @@ enum Fault {
         /// Of a mistake in what ships with the compiler: the call in the program that leads to
         /// it.
         caller: Place,
+        /// What it is about, where anything depends on that.
+        about: Option<taipan_base::Problem>,
     },
     /// A function without flow graph.
     Flow(ObjId),
@@ -82,6 +84,7 @@ impl Fault {
                 origins: Vec::new(),
                 follows: false,
                 caller: None,
+                about: p.about.clone(),
             },
         }
     }
@@ -107,9 +110,11 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 origins,
                 follows,
                 caller,
+                about,
             } => {
                 let mut d = Diagnostic::error(code, places.span(place), message);
                 d.help = help.map(Into::into);
+                d.problem = about;
                 if d.primary.is_none()
                     && let Some(line) = places.made(place)
                 {
@@ -340,6 +345,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
                 origins: vec![vec![a], vec![b]],
                 follows: false,
                 caller: None,
+                about: None,
             });
         }
     }
@@ -437,6 +443,7 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         origins: Vec::new(),
         follows: !constant && result.none && result.atoms.is_empty(),
         caller: None,
+        about: None,
     })
 }
 
@@ -469,6 +476,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                 origins: Vec::new(),
                 follows: false,
                 caller: None,
+                about: None,
             };
         }
         let (message, help) = never(projector, &graph, state, op);
@@ -480,6 +488,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
             origins: Vec::new(),
             follows: false,
             caller: None,
+            about: None,
         }
     };
     state.blocked.iter().map(fault).collect()
@@ -672,13 +681,25 @@ fn dispatch_problems(warm: &mut Warm) -> Vec<Fault> {
 /// from.
 fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> Option<Diagnostic> {
     let mut origins = (origins.iter()).filter(|(_, o)| !is_conflict(&o.val) && !o.val.is_bottom());
-    let (first_span, first) = origins.next()?;
     let mut joiner = FactJoiner::new(&solver.facts);
-    let mut sum = first.val.clone();
-    let (span, clash) = origins.find(|(_, o)| {
-        sum = sum.join(&o.val, &mut joiner);
-        is_conflict(&sum)
+    let mut sum = Val::default();
+    let mut before: Vec<&(Option<Span>, Origin)> = Vec::new();
+    let (span, clash) = origins.find(|o| {
+        sum = sum.join(&o.1.val, &mut joiner);
+        let clashes = is_conflict(&sum);
+        if !clashes {
+            before.push(o);
+        }
+        clashes
     })?;
+    // The first one that does not go with it: others, as None, may go with both.
+    let clashes = |o: &&&(Option<Span>, Origin)| {
+        let both =
+            o.1.val
+                .join(&clash.val, &mut FactJoiner::new(&solver.facts));
+        is_conflict(&both)
+    };
+    let (first_span, first) = before.iter().find(clashes).or(before.first())?;
     let (a, b) = (
         solver.facts.describe(&first.val),
         solver.facts.describe(&clash.val),

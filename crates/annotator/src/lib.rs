@@ -13,6 +13,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod bounds;
 mod diagnostics;
 mod eval;
 mod facts;
@@ -36,7 +37,10 @@ mod text;
 mod val;
 mod warm;
 
-pub use eval::{JIT_HOOKS, accessed_type, arity_problem, is_jit_marker, prebuilt_site};
+pub use eval::{
+    INSTEAD_OF_TUPLE_INDEX, JIT_HOOKS, VARIABLE_TUPLE_INDEX, accessed_type, arity_problem,
+    is_jit_marker, prebuilt_site,
+};
 pub use keys::*;
 pub use model::*;
 pub use queries::*;

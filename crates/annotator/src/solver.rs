@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::ObjId;
 
 use crate::SiteId;
+use crate::bounds;
 use crate::eval::{
     Evaluation, FunctionState, Meetings, Past, Progress, Solving, evaluate, evaluate_lazily,
     evaluate_past,
@@ -100,6 +101,8 @@ pub(crate) struct Solver {
     /// How often a node's contribution to a slot was taken back for that.
     taken_back: FxHashMap<(NodeIx, SlotIx), u8>,
     pub(crate) clock: Stamp,
+    /// How many nodes were evaluated since the program was solved last.
+    evaluations: usize,
     /// What all evaluations have cost so far; see [`Solving::steps`].
     pub(crate) steps: u64,
     /// What is to be evaluated, by [`Solver::urgency`].
@@ -127,6 +130,7 @@ impl Solver {
             outgrown: FxHashSet::default(),
             taken_back: FxHashMap::default(),
             clock: Stamp::FIRST,
+            evaluations: 0,
             steps: 0,
             queues: Default::default(),
             queued: ArenaMap::default(),
@@ -450,16 +454,18 @@ impl Solver {
 
     /// Runs the worklist until it is empty or needs facts; answers what it needs. An
     /// empty answer means that the program is solved.
+    /// Nor is it solved where [`Store::endless`] says so.
     pub(crate) fn ascend(&mut self) -> Vec<Request> {
         loop {
             let wanted = self.climb();
-            if !wanted.is_empty() {
+            if !wanted.is_empty() || self.store.endless.is_some() {
                 return wanted;
             }
             let mut nodes: Vec<NodeIx> = self.outgrown.drain().collect();
             nodes.sort_unstable();
             if nodes.is_empty() || !self.prune(&nodes) {
                 self.taken_back.clear();
+                self.evaluations = 0;
                 self.keep_progress();
                 return wanted;
             }
@@ -472,6 +478,9 @@ impl Solver {
             while let Some(n) = self.next_queued() {
                 if !self.climb_from(n) {
                     waiting.push(n);
+                }
+                if self.store.endless.is_some() {
+                    return Vec::new();
                 }
             }
             // What nobody waits for in vain may bring what others wait for.
@@ -489,6 +498,10 @@ impl Solver {
     fn climb_from(&mut self, n: NodeIx) -> bool {
         let t = self.clock.next();
         self.clock = t;
+        self.evaluations += 1;
+        if bounds::is_evaluated_endlessly(self.evaluations, self.store.nodes.len()) {
+            self.store.endless = Some(n);
+        }
         let mut solving = Solving {
             gives_up: self.given_up.take_if(|g| *g == n).is_some(),
             progress: self.progress.remove(&n),
@@ -673,6 +686,9 @@ impl Solver {
                 was.or_insert_with(|| s.current().clone());
                 s.history.push((t, now));
                 wake.extend_from_slice(&s.readers);
+                if bounds::changes_endlessly(s.history.len(), self.facts.objects.len()) {
+                    self.store.endless = Some(n);
+                }
             }
         }
         if !event.is_empty() {

@@ -339,6 +339,8 @@ pub(crate) struct Store {
     pub(crate) fields: FxHashMap<Arc<str>, ClassSet>,
     /// Who reads slots that many read.
     reads: FxHashSet<(SlotIx, NodeIx)>,
+    /// A node whose evaluation goes on beyond all limits.
+    pub(crate) endless: Option<NodeIx>,
 }
 
 /// So many readers of a slot are looked through one by one.

@@ -20,6 +20,7 @@ use taipan_graph::{Const, IntKind, ObjId};
 use taipan_interp::Builtin;
 use taipan_lltype::{FuncSym, LLType};
 
+use crate::bounds::Nesting;
 use crate::{Desc, Descs, InteriorStep, SiteId};
 
 pub(crate) use ints::Ints;
@@ -437,30 +438,33 @@ impl Val {
         }
     }
 
-    /// Whether values are nested in it more than `levels` deep, or more than `parts` of them are. A
-    /// loop that puts a tuple into a tuple makes it grow without end; one that puts it in twice
-    /// doubles it each time.
-    pub(crate) fn is_nested_beyond(&self, levels: usize, parts: usize) -> bool {
-        /// How deep it is; none where that is beyond what is left of the parts.
-        fn depth(v: &Val, left: &mut usize) -> Option<usize> {
-            let mut deepest = 0;
+    /// Whether values are nested in it beyond limits.
+    pub(crate) fn is_nested_beyond(&self, most: &Nesting) -> bool {
+        /// How deep it is, in all and counting conflicts; none where there are more parts than
+        /// are left.
+        fn depth(v: &Val, left: &mut usize) -> Option<(usize, usize)> {
+            let conflict = usize::from(v.none || v.atoms.len() > 1);
+            let mut deepest = (0, 0);
             for atom in &v.atoms {
-                let inside: &[Val] = match atom {
-                    Atom::Tuple(items) => items,
+                let (inside, counts): (&[Val], usize) = match atom {
+                    Atom::Tuple(items) => (items, conflict),
                     Atom::Iterator { of, .. } | Atom::BuiltinMethod { of, .. } => {
-                        std::slice::from_ref(of)
+                        (std::slice::from_ref(of), 0)
                     }
-                    Atom::Slice(parts) => &parts[..],
+                    Atom::Slice(parts) => (&parts[..], 0),
                     _ => continue,
                 };
                 *left = left.checked_sub(inside.len())?;
                 for v in inside {
-                    deepest = deepest.max(depth(v, left)? + 1);
+                    let (all, conflicts) = depth(v, left)?;
+                    deepest.0 = deepest.0.max(all + 1);
+                    deepest.1 = deepest.1.max(conflicts + counts);
                 }
             }
             Some(deepest)
         }
-        depth(self, &mut { parts }).is_none_or(|depth| depth > levels)
+        let deepest = depth(self, &mut { most.parts });
+        deepest.is_none_or(|(all, conflicts)| all > most.levels || conflicts > most.conflicts)
     }
 
     /// The value, if it is a plain one, without None.

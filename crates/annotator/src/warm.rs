@@ -23,6 +23,7 @@ use taipan_interp::{
     memo_objects, module_global, object,
 };
 
+use crate::bounds;
 use crate::eval::Root;
 use crate::facts::{Facts, Request};
 use crate::project::{Dirty, Naming, Projector, View};
@@ -299,6 +300,10 @@ impl Warm {
         loop {
             self.consistent = false;
             let wanted = self.solver.ascend();
+            if let Some(at) = self.solver.store.endless {
+                let place = bounds::describe(db, program, &self.solver, at);
+                panic!("the annotation of {place} does not end");
+            }
             self.consistent = true;
             if wanted.is_empty() {
                 break;

@@ -22,6 +22,41 @@ pub struct Note {
     pub message: String,
 }
 
+/// What a finding is about, as data: whoever decides something by it looks here, and never into
+/// the message, which is for people.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Problem {
+    /// A global variable that a module lacks, which is no builtin either.
+    Undefined {
+        /// The module, by its dotted name.
+        module: Box<str>,
+        /// The variable.
+        name: Box<str>,
+    },
+    /// An attribute that a module lacks, or a name that it cannot give to an import.
+    ModuleAttribute {
+        /// The module, by its dotted name.
+        module: Box<str>,
+        /// The attribute.
+        name: Box<str>,
+    },
+    /// An attribute that a class or an instance lacks.
+    Attribute {
+        /// The attribute.
+        name: Box<str>,
+    },
+    /// There is no module of a name.
+    NoModule {
+        /// The dotted name.
+        name: Box<str>,
+    },
+    /// A module fails while it is loaded because a function is about to import it.
+    FailedModule {
+        /// The dotted name.
+        name: Box<str>,
+    },
+}
+
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Diagnostic {
@@ -39,6 +74,9 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
     /// The usual remedy.
     pub help: Option<String>,
+    /// What it is about, where anything depends on that. Set by the stage that finds it; one that
+    /// comes out of the cache has none.
+    pub problem: Option<Problem>,
 }
 
 impl Diagnostic {
@@ -52,6 +90,7 @@ impl Diagnostic {
             label: String::new(),
             notes: Vec::new(),
             help: None,
+            problem: None,
         }
     }
 
@@ -67,6 +106,12 @@ impl Diagnostic {
             span,
             message: message.into(),
         });
+        self
+    }
+
+    /// With what it is about.
+    pub fn about(mut self, problem: impl Into<Option<Problem>>) -> Self {
+        self.problem = problem.into();
         self
     }
 

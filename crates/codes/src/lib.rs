@@ -120,6 +120,7 @@ codes! {
     TP0328 FailedPolicy;
     TP0329 InitReturns;
     TP0330 SpecialisedClass;
+    TP0331 EndlessSpecialisation;
 
     // RTyping.
     TP0401 NotSupportedByRTyper;

@@ -1,7 +1,6 @@
 //! Checks of programs.
 
-use taipan_base::{Diagnostic, ErrorCode, Program, Severity};
-use taipan_code::{CodeKind, Instr};
+use taipan_base::{Diagnostic, Program, Severity};
 
 use crate::checked::Checked;
 use crate::db::Database;
@@ -55,7 +54,7 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
         match entry_roots(db, program) {
             Ok(roots) if ended => {
                 let mut more = compile_diagnostics(db, roots);
-                more.retain(|d| !is_missing(db, program, d));
+                more.retain(|d| !follows(db, program, d));
                 all.extend(more);
             }
             Err(_) if ended => {}
@@ -79,43 +78,11 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
     dedup(all)
 }
 
-/// Codes of what a function says whose names are missing, or have a syntax error.
-const MISSING: &[ErrorCode] = &[
-    ErrorCode::UndefinedName,
-    ErrorCode::ConstantRaises,
-    ErrorCode::FailedImport,
-    taipan_flow::SYNTAX_ERROR,
-];
-
-/// Whether a diagnostic may only follow from a statement of a module that did not run: a
-/// module would have set the name that it is about.
-fn is_missing(db: &Database, program: Program, d: &Diagnostic) -> bool {
-    if !MISSING.contains(&d.code) {
-        return false;
-    }
-    let known: Vec<&str> = d
-        .message
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .collect();
-    if d.code == ErrorCode::ConstantRaises || d.code == taipan_flow::SYNTAX_ERROR {
-        return true;
-    }
-    taipan_interp::program_files(db, program)
-        .iter()
-        .any(|file| {
-            let codes = taipan_code::file_codes(db, *file);
-            let mut modules = codes.iter().filter(|(_, c)| c.kind == CodeKind::Module);
-            modules.any(|(_, code)| {
-                let mut sets = code.instrs.iter();
-                sets.any(|i| match i {
-                    Instr::StoreName(n) | Instr::StoreGlobal(n) => {
-                        known.contains(&&*code.names[*n as usize])
-                    }
-                    Instr::ImportStar => true,
-                    _ => false,
-                })
-            })
-        })
+/// Whether a diagnostic only follows from a statement of a module that did not run, or from a
+/// syntax error, which is reported already.
+fn follows(db: &Database, program: Program, d: &Diagnostic) -> bool {
+    let missing = |p| taipan_interp::lacks_since_failure(db, program, p);
+    d.code == taipan_flow::SYNTAX_ERROR || d.problem.as_ref().is_some_and(missing)
 }
 
 fn dedup(all: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -315,6 +315,7 @@ impl StoredDiagnostics {
                 })
                 .collect(),
             help: d.help,
+            problem: None,
         });
         restored.collect()
     }

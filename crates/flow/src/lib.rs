@@ -36,7 +36,7 @@ pub use text::{flow_text, name_objects, object_names};
 
 use std::sync::Arc;
 
-use taipan_base::{Db, Diagnostic, Span, TextRange, did_you_mean, noted};
+use taipan_base::{Db, Diagnostic, Problem, Span, TextRange, did_you_mean, noted};
 use taipan_code::{CodeConst, CodeId, Instr, Origin, code, code_spans};
 use taipan_interp::{Function, ObjData, Object, named_id, names_of, object};
 
@@ -56,6 +56,7 @@ pub fn flow_diagnostics(db: &dyn Db, func: Function) -> Arc<Vec<Diagnostic>> {
         let mut d = Diagnostic::error(error.code, span_at(db, func, error.at), &error.message);
         let lacks = error.lacks.as_ref();
         d.help = (error.help.clone()).or_else(|| lacks.and_then(|l| meant(db, func, l)));
+        d.problem = (error.module.clone()).or_else(|| lacks.and_then(|l| problem(db, func, l)));
         if error.code == build::CLOSURE {
             d = with_captures(db, func, d);
         }
@@ -118,6 +119,27 @@ fn with_captures(db: &dyn Db, func: Function, mut d: Diagnostic) -> Diagnostic {
         told.push(name);
     }
     d
+}
+
+/// What is missing, for those who decide by it.
+fn problem(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<Problem> {
+    let module = |id| match object(db, Object::new(db, func.program(db), id)).as_deref() {
+        Some(ObjData::Module { name }) => Some(name.clone()),
+        _ => None,
+    };
+    Some(match lacks {
+        Lacks::Variable(globals, name) => Problem::Undefined {
+            module: module(*globals)?,
+            name: name.clone(),
+        },
+        Lacks::Attribute(of, name) => match module(*of) {
+            Some(module) => Problem::ModuleAttribute {
+                module,
+                name: name.clone(),
+            },
+            None => Problem::Attribute { name: name.clone() },
+        },
+    })
 }
 
 /// The question about the name that is most like one that is missing. Reads all names of an

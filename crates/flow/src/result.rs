@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use taipan_base::ErrorCode;
+use taipan_base::{ErrorCode, Problem};
 use taipan_graph::{FunctionGraph, ObjId};
 
 use crate::DeadOperation;
@@ -95,7 +95,18 @@ pub struct FlowError {
     pub help: Option<String>,
     /// The name that is missing, for which a similar one may have been meant.
     pub lacks: Option<Lacks>,
+    /// The module that there is not, or that fails.
+    pub module: Option<Problem>,
 }
+
+/// What is wrong with raising a value that is no exception.
+pub fn no_exception(what: &str) -> String {
+    format!("{what} is no exception, so it cannot be raised")
+}
+
+/// What to write instead of raising such a value.
+pub const INSTEAD_OF_RAISING: &str =
+    "raise an instance of an exception class, as in `raise ValueError(\"...\")`";
 
 /// A name that is missing, and the object that should have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,12 +126,19 @@ impl FlowError {
             at: None,
             help: None,
             lacks: None,
+            module: None,
         }
     }
 
     /// With the usual remedy.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Because of a module.
+    pub fn with_module(mut self, problem: Option<Problem>) -> Self {
+        self.module = problem;
         self
     }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use taipan_base::ErrorCode;
+use taipan_base::{ErrorCode, Problem};
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
 use taipan_engine::{Answer, Frame, Next, ObjectSpace, Truth, Unwind};
 use taipan_graph::{
@@ -23,7 +23,7 @@ use crate::build::CLOSURE;
 use crate::fold::{fold, fold_call};
 use crate::value::{Operand, Value};
 use crate::world::World;
-use crate::{ERROR_VALUE, FAILED_IMPORT, FlowError, Lacks};
+use crate::{ERROR_VALUE, FAILED_IMPORT, FlowError, INSTEAD_OF_RAISING, Lacks, no_exception};
 
 /// Why an instruction does not go on.
 #[derive(Debug)]
@@ -107,6 +107,13 @@ fn remedy(what: &str) -> Option<&'static str> {
         "a nested function whose default values are not constant" => "pass the values as arguments",
         _ => return None,
     })
+}
+
+fn no_string_exception<T>(what: &str) -> Result<T, Raised> {
+    let error = FlowError::new(ErrorCode::NotRPython, no_exception(what));
+    Err(Unwind::Stop(Stop::Error(
+        error.with_help(INSTEAD_OF_RAISING),
+    )))
 }
 
 /// What works on a variable that an inner function uses.
@@ -440,6 +447,8 @@ impl FlowSpace<'_> {
             Some(Const::Obj(id)) if self.world.class(*id).is_some() => {
                 Value::Const(Const::Bool(true))
             }
+            Some(Const::Str(_)) => return no_string_exception("a str"),
+            Some(Const::Unicode(_)) => return no_string_exception("a unicode"),
             _ => self.eval(HlOp::IsInstance, &[first.clone(), type_])?,
         };
         let value = if self.guess_bool(&is_type)? {
@@ -522,24 +531,26 @@ impl FlowSpace<'_> {
     fn imported(&mut self, name: &str) -> Answer<Self> {
         match self.world.module(name) {
             Some(Ok(id)) => Ok(Value::Const(Const::Obj(id))),
-            Some(Err(e)) if !is_missing(&e, name) => self.failed_import(e),
+            Some(Err(e)) if !is_missing(&e, name) => self.failed_import(name, e),
             Some(Err(e)) => self.import_error(e),
             None => {
                 let text = format!("there is no module `{name}`");
-                self.import_error(FlowError::new(ErrorCode::FailedImport, text))
+                let problem = Problem::NoModule { name: name.into() };
+                let error = FlowError::new(ErrorCode::FailedImport, text);
+                self.import_error(error.with_module(Some(problem)))
             }
         }
     }
 
     /// A module that is there fails while it loads, which does not matter unless the import
     /// is reached.
-    fn failed_import(&mut self, error: FlowError) -> Answer<Self> {
+    fn failed_import(&mut self, module: &str, error: FlowError) -> Answer<Self> {
         if self.protected {
             return self.import_error(error);
         }
         let text = |t: &str| Operand::Const(Const::str(t));
         let callee = Operand::Const(Const::Obj(named_id(FAILED_IMPORT)));
-        let mut args = vec![callee, text(&error.message)];
+        let mut args = vec![callee, text(module), text(&error.message)];
         args.extend(error.help.as_deref().map(text));
         self.record(HlOp::SimpleCall, args).map(Value::Var)
     }
@@ -909,9 +920,12 @@ impl ObjectSpace for FlowSpace<'_> {
             }
             error = error.with_lacking(Lacks::Attribute(*id, name.into()));
             if let Some(ObjData::Module { name: package }) = self.world.object(*id) {
-                match self.world.module(&format!("{package}.{name}")) {
+                let module = format!("{package}.{name}");
+                match self.world.module(&module) {
                     Some(Ok(id)) => return Ok(Value::Const(Const::Obj(id))),
-                    Some(Err(e)) if !is_missing(&e, name) => return self.failed_import(e),
+                    Some(Err(e)) if !is_missing(&e, &module) => {
+                        return self.failed_import(&module, e);
+                    }
                     _ => {}
                 }
             }
@@ -952,6 +966,5 @@ impl ObjectSpace for FlowSpace<'_> {
 
 /// Whether an import fails because there is no module of that name.
 fn is_missing(error: &FlowError, module: &str) -> bool {
-    let last = module.rsplit('.').next().unwrap_or(module);
-    error.message.ends_with(&format!(" {last}"))
+    matches!(&error.module, Some(Problem::NoModule { name }) if **name == *module)
 }

@@ -74,7 +74,8 @@ impl<'db> World<'db> {
         Some(match found {
             Ok(id) => Ok(*id),
             Err(d) => {
-                let mut e = FlowError::new(ErrorCode::FailedImport, d.message.clone());
+                let mut e = FlowError::new(ErrorCode::FailedImport, d.message.clone())
+                    .with_module(d.problem.clone());
                 e.help = d.help.clone();
                 Err(e)
             }

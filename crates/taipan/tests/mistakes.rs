@@ -792,3 +792,191 @@ def entry_point(argv):
         "#]],
     );
 }
+
+/// Names are looked up in one module: that another one has a variable of that name, or that it is a
+/// word of the message, hides nothing. What a statement that failed would have set is left out.
+#[test]
+fn names_of_several_modules_that_fail() {
+    told(
+        r#"#- helper.py
+name = 1
+LIMIT = {"a": name}["b"]
+
+def helped(n):
+    return n + missing_in_helper + LIMIT
+#- all.py
+from helper import *
+
+def use(n):
+    return n + LIMIT + helped(n) + missing_in_all
+#- main.py
+import all
+import helper
+from helper import LIMIT
+VERSION = 1 / 0
+
+def names(n):
+    print is_
+    return n + name
+
+def others(n):
+    print all.LIMIT, helper.LIMIT, helper.LIMITS
+    return defined
+
+def first(n):
+    print LIMIT, VERSION, 1 + "a"
+    return not_
+
+def imports(n):
+    import nothing
+    from helper import name, nmae, LIMIT
+
+def entry_point(argv):
+    n = len(argv)
+    names(n)
+    others(n)
+    first(n)
+    imports(n)
+    all.use(n)
+    return helper.helped(n)
+"#,
+        expect![[r#"
+            helper.py:2 TP0201 KeyError: 'b'
+            main.py:4 TP0201 ZeroDivisionError: integer division or modulo by zero
+            all.py:4 TP0222 name `missing_in_all` is not defined
+            helper.py:5 TP0222 name `missing_in_helper` is not defined
+            main.py:7 TP0222 name `is_` is not defined
+            main.py:8 TP0222 name `name` is not defined
+                did you mean `__name__`?
+            main.py:11 TP0223 module helper has no attribute `LIMITS`
+            main.py:12 TP0222 name `defined` is not defined
+            main.py:15 TP0223 `1 + 'a'` always raises TypeError: unsupported operand type(s) for +: 'int' and 'str'
+            main.py:16 TP0222 name `not_` is not defined
+            main.py:19 TP0227 ImportError: No module named nothing
+            main.py:20 TP0227 cannot import name `nmae`
+                did you mean `name`?
+        "#]],
+    );
+}
+
+/// The last statement of a module is one as any other.
+#[test]
+fn last_statements_that_fail() {
+    told(
+        r#"#- helper.py
+def helped(n):
+    return n.real
+
+TABLE = {}["a"]
+#- main.py
+import helper
+
+def entry_point(argv):
+    helper.helped(len(argv))
+    print helper.TABLE
+    return undefined
+
+entry_point([])
+"#,
+        expect![[r#"
+            helper.py:4 TP0201 KeyError: 'a'
+            helper.py:2 TP0301 an int has no attribute `real`
+            main.py:6 TP0222 name `undefined` is not defined
+                write `None`
+        "#]],
+    );
+}
+
+/// What `import *` of a module that is not there would have brought is not known; other modules
+/// have nothing of that.
+#[test]
+fn imports_of_all_that_fail() {
+    told(
+        r#"#- helper.py
+def helped(n):
+    return n + nothing_here
+#- main.py
+from nowhere import *
+from helper import *
+
+def entry_point(argv):
+    print anything
+    return helped(len(argv))
+"#,
+        expect![[r#"
+            main.py:1 TP0201 ImportError: No module named nowhere
+            helper.py:2 TP0222 name `nothing_here` is not defined
+        "#]],
+    );
+}
+
+/// Functions that a call which failed would have led to, and statements that set attributes.
+#[test]
+fn what_would_have_been_set_elsewhere() {
+    told(
+        r#"#- main.py
+class Config(object):
+    pass
+
+def setup(n):
+    global size
+    size = {}[n]
+
+setup(1)
+Config.limit = [][0]
+
+def entry_point(argv):
+    print size, Config.limit, Config.limits
+    return width
+"#,
+        expect![[r#"
+            main.py:6 TP0201 KeyError: 1
+            main.py:9 TP0201 IndexError: list index out of range
+            main.py:12 TP0223 class main.Config has no attribute `limits`
+            main.py:13 TP0222 name `width` is not defined
+        "#]],
+    );
+}
+
+/// Strings are no exceptions.
+#[test]
+fn what_cannot_be_raised() {
+    told(
+        r#"#- main.py
+def worded(n):
+    if n > 1:
+        raise "oops"
+    raise ValueError, "oops"
+
+def composed(text):
+    raise text + "!"
+
+def numbered(n):
+    raise n
+
+def pick(items, i):
+    return items[i]
+
+def entry_point(argv):
+    n = len(argv)
+    print pick((1, "a", 2.5), n)
+    if n > 3:
+        worded(n)
+    if n > 2:
+        composed(argv[0])
+    if n > 1:
+        numbered(n)
+    return 0
+"#,
+        expect![[r#"
+            main.py:3 TP0220 a str is no exception, so it cannot be raised
+                raise an instance of an exception class, as in `raise ValueError("...")`
+            main.py:7 TP0220 a str is no exception, so it cannot be raised
+                raise an instance of an exception class, as in `raise ValueError("...")`
+            main.py:10 TP0220 an int is no exception, so it cannot be raised
+                raise an instance of an exception class, as in `raise ValueError("...")`
+            main.py:13 TP0428 the index into a tuple is not a constant
+                use a list, if all items are of one kind, or choose by `if`
+        "#]],
+    );
+}

@@ -7,9 +7,10 @@ use taipan_graph::{Const, HlOp};
 use taipan_interp::constants;
 
 use super::operations::Operand;
-use super::remedies::of_operation;
+use super::remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX, of_operation};
 use super::{Cx, Knows, Local};
 use crate::facts::Known;
+use crate::project::is_conflict;
 use crate::store::SlotKey;
 use crate::val::{Atom, Ints, Val};
 
@@ -131,7 +132,17 @@ impl Cx<'_> {
                         .cloned()
                         .unwrap_or_default()
                 }
-                None => self.join_all(items.iter()),
+                None => {
+                    let any = self.join_all(items.iter());
+                    if is_conflict(&any) && !items.iter().any(is_conflict) {
+                        self.problem_help(
+                            ErrorCode::VariableTupleIndex,
+                            VARIABLE_TUPLE_INDEX,
+                            Some(INSTEAD_OF_TUPLE_INDEX),
+                        );
+                    }
+                    any
+                }
             },
 
             (GetItem, Atom::Ptr(_) | Atom::Interior { .. }, Atom::Int(_)) => self.pointer_item(a),

@@ -12,7 +12,7 @@ use taipan_language::{HelperFunction, Kind, PythonFunction};
 use super::args::Arguments;
 use super::operations::{Operand, is_instance, special_method};
 use super::remedies::counted;
-use super::{Cx, constants, lowlevel};
+use super::{Cx, Problem, constants, lowlevel};
 use crate::Desc;
 use crate::facts::Known;
 use crate::val::{Atom, Step, Val, WeakClass};
@@ -51,8 +51,14 @@ impl Cx<'_> {
             Builtin::FailedImport => {
                 let vals = args.vals();
                 let mut texts = vals.iter().filter_map(Val::const_str);
-                let message = texts.next().unwrap_or_default();
-                return Ok(self.problem_help(ErrorCode::FailedImport, message, texts.next()));
+                let name = texts.next().unwrap_or_default().into();
+                return Ok(self.report(Problem {
+                    code: Some(ErrorCode::FailedImport),
+                    at: self.place.at,
+                    message: texts.next().unwrap_or_default().to_owned(),
+                    help: texts.next().map(Into::into),
+                    about: Some(taipan_base::Problem::FailedModule { name }),
+                }));
             }
             Builtin::Flow(f) => return Ok(self.no_such_call(f.name(), args.positional.len())),
             Builtin::Shipped(f) => format!(

@@ -11,6 +11,7 @@ use super::args::Arguments;
 use super::jit::is_jit_marker;
 use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
 use super::{CallRecord, Cx};
+use crate::bounds::{FEW_COPIES, LONGEST_KEY, MOST_ARGUMENTS, MOST_COPIES};
 use crate::facts::{FuncInfo, Known};
 use crate::special::Specialization;
 use crate::store::{SlotKey, SpecIx};
@@ -149,6 +150,13 @@ impl Cx<'_> {
         }
         inputs.extend(extra);
         let key: Arc<str> = key.into();
+        if self.is_copied_endlessly(func, &key, inputs.len()) {
+            return Ok(self.problem_help(
+                ErrorCode::EndlessSpecialisation,
+                format!("{}() is specialised without end", info.data.name),
+                Some("pass what differs in each call of the recursion as an ordinary argument"),
+            ));
+        }
         let spec = self.store.spec(func, &key);
         if may_become_another && self.is_new_call(spec) {
             self.premature = true;
@@ -172,6 +180,20 @@ impl Cx<'_> {
             Some(declared) => Ok(declared),
             None => Ok(result),
         }
+    }
+
+    /// Whether a copy of a function is one of endlessly many, each of which calls another.
+    fn is_copied_endlessly(&self, func: ObjId, key: &Arc<str>, args: usize) -> bool {
+        let store = &*self.store;
+        let copies = store.specs_of(func);
+        if copies.len() < FEW_COPIES || store.find_spec(func, key).is_some() {
+            return false;
+        }
+        // Some may be left over from what the program was before.
+        let called = |s: &&SpecIx| !store.value(&SlotKey::Called(**s)).is_bottom();
+        args > MOST_ARGUMENTS
+            || key.len() > LONGEST_KEY
+            || copies.len() >= MOST_COPIES && copies.iter().filter(called).count() >= MOST_COPIES
     }
 
     /// Whether arguments that are more general would lead to another specialisation, and may

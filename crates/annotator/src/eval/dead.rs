@@ -61,6 +61,7 @@ impl Cx<'_> {
             at: Some(op.at),
             message: format!("{name} of {kinds} is not RPython"),
             help: None,
+            about: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use taipan_graph::{BlockId, FunctionGraph, HlOp, VarId};
 
 use super::exceptions::Raises;
 use super::{Cx, FunctionState, Knows, Local, Meetings, OpRecord, Problem, Write};
+use crate::bounds;
 use crate::store::SlotIx;
 use crate::val::Val;
 
@@ -110,6 +111,8 @@ pub(super) struct Flow {
     pub(super) continued: bool,
     /// Since then something came to what does not contain what it was before.
     pub(super) shrunk: bool,
+    /// How many blocks were passed over since the evaluation began or was taken up.
+    passes: usize,
 }
 
 impl Flow {
@@ -129,6 +132,7 @@ impl Flow {
             stops: FxHashMap::default(),
             continued: false,
             shrunk: false,
+            passes: 0,
         }
     }
 
@@ -158,6 +162,16 @@ impl Flow {
         self.pending.is_empty()
     }
 
+    /// An evaluation is taken up, or begins.
+    pub(super) fn begins(&mut self) {
+        self.passes = 0;
+    }
+
+    /// Whether the evaluation goes on beyond all limits.
+    pub(super) fn is_endless(&self) -> bool {
+        bounds::is_passed_endlessly(self.passes, self.graph.blocks.len())
+    }
+
     /// The next pass.
     pub(super) fn next_pass(&mut self) -> Option<Pass> {
         self.next_block().map(Pass::over)
@@ -165,6 +179,7 @@ impl Flow {
 
     /// The next block that is to be passed over.
     pub(super) fn next_block(&mut self) -> Option<BlockId> {
+        self.passes += 1;
         let rank = self.pending.pop_first()?;
         Some(self.shape.order[rank])
     }

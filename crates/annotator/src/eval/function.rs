@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use taipan_base::ErrorCode;
+use taipan_flow::{INSTEAD_OF_RAISING, no_exception};
 use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
 };
@@ -435,8 +437,30 @@ impl Cx<'_> {
             }
             incoming.push(self.rename(operand.local, link, &target));
         }
+        if link.target == flow.graph.exceptblock
+            && let [_, raised] = &incoming[..]
+            && !self.may_be_raised(&raised.val)
+        {
+            return Ok(false);
+        }
         flow.arrive(link.target, incoming, self);
         Ok(true)
+    }
+
+    /// Whether a value is an exception. Where it is not, that is a mistake.
+    fn may_be_raised(&mut self, raised: &Val) -> bool {
+        let fits = |a: &Atom| {
+            matches!(
+                a,
+                Atom::Instance(_) | Atom::Exception(_) | Atom::Ptr(_) | Atom::Error
+            )
+        };
+        let may_be = raised.atoms.iter().all(fits);
+        if !may_be {
+            let message = no_exception(&self.facts.describe(raised));
+            self.problem_help(ErrorCode::NotRPython, message, Some(INSTEAD_OF_RAISING));
+        }
+        may_be
     }
 
     /// What a value says of variables, in terms of the variables of the next block.
@@ -540,6 +564,7 @@ pub(super) fn flow_failed() -> Problem {
         at: None,
         message: String::new(),
         help: None,
+        about: None,
     }
 }
 

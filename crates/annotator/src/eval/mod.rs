@@ -38,6 +38,7 @@ pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;
 pub(crate) use past::Past;
+pub use remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX};
 pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;
@@ -171,6 +172,8 @@ pub(crate) struct Problem {
     pub(crate) message: String,
     /// The usual remedy.
     pub(crate) help: Option<Box<str>>,
+    /// What it is about, where anything depends on that.
+    pub(crate) about: Option<taipan_base::Problem>,
 }
 
 /// What is known of variables if a bool is false, and if it is true.
@@ -568,12 +571,16 @@ impl Cx<'_> {
         message: impl Into<String>,
         help: Option<&str>,
     ) -> Val {
-        let p = Problem {
+        self.report(Problem {
             code: Some(code),
             at: self.place.at,
             message: message.into(),
             help: help.map(Into::into),
-        };
+            about: None,
+        })
+    }
+
+    pub(crate) fn report(&mut self, p: Problem) -> Val {
         if !self.tainted && !self.problems.contains(&p) {
             self.problems.push(p);
         }

@@ -8,6 +8,7 @@ use taipan_graph::{CallShape, Const, HlOp, VarId};
 use super::args::Arguments;
 use super::{Cx, Local};
 use crate::ArgSource;
+use crate::bounds::{NESTING, NESTING_MADE};
 use crate::facts::Known;
 use crate::val::{Atom, Step, Val};
 
@@ -26,12 +27,6 @@ impl Operand {
     }
 }
 
-/// No program nests tuples deeper than this, but by a loop.
-const DEEPEST: usize = 24;
-
-/// No tuple has more parts than this, those of its parts included, but by a loop.
-const MOST_PARTS: usize = 1 << 13;
-
 /// Special methods that operations on instances stand for (RPython: the
 /// `register_transform`s of `unaryop.py` and `binaryop.py`).
 pub(crate) fn special_method(op: HlOp) -> Option<&'static str> {
@@ -49,11 +44,27 @@ pub(crate) fn special_method(op: HlOp) -> Option<&'static str> {
     })
 }
 
+/// Whether an operation may make a tuple of what it works on.
+fn makes_tuples(op: HlOp, args: &[Operand]) -> bool {
+    let of = args.first().and_then(|a| a.val().single());
+    match op {
+        HlOp::NewTuple => true,
+        // `enumerate()` and the items of dicts.
+        HlOp::Next => matches!(of, Some(Atom::Iterator { variant, .. }) if !variant.is_empty()),
+        HlOp::SimpleCall => matches!(of, Some(Atom::BuiltinMethod { .. })),
+        _ => false,
+    }
+}
+
 impl Cx<'_> {
     /// The outcome of an operation; bottom if it cannot succeed (so far).
     pub(crate) fn operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
         let result = self.any_operation(op, args, vars)?;
-        if result.val.is_nested_beyond(DEEPEST, MOST_PARTS) {
+        let most = match makes_tuples(op, args) {
+            true => &NESTING_MADE,
+            false => &NESTING,
+        };
+        if result.val.is_nested_beyond(most) {
             return Ok(self
                 .problem_help(
                     ErrorCode::EndlessNesting,

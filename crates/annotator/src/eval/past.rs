@@ -178,9 +178,14 @@ impl Cx<'_> {
     /// Passes over blocks until nothing changes any more, or something shrinks.
     fn pass_in_past(&mut self, past: &mut Past) -> Known<()> {
         past.since = self.t;
+        past.flow.begins();
         while !past.flow.shrunk
             && let Some(block) = past.flow.next_block()
         {
+            if past.flow.is_endless() {
+                self.store.endless = Some(self.node);
+                break;
+            }
             let stop = past.flow.stops.remove(&block);
             let from = stop.as_ref().map_or(0, |stop| stop.writes);
             past.displace(Some(block), from);

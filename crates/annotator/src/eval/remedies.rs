@@ -8,6 +8,13 @@ use taipan_language::is_rpython_function;
 use super::Cx;
 use crate::val::{Atom, Val};
 
+/// What is wrong with an index into a tuple that is not known while compiling.
+pub const VARIABLE_TUPLE_INDEX: &str = "the index into a tuple is not a constant";
+
+/// What to write instead of it.
+pub const INSTEAD_OF_TUPLE_INDEX: &str =
+    "use a list, if all items are of one kind, or choose by `if`";
+
 /// The remedy for a builtin function that RPython does not have.
 fn of_function(name: &str) -> Option<&'static str> {
     Some(match name {

@@ -271,7 +271,12 @@ impl Cx<'_> {
             self.impatient = std::mem::take(&mut self.gives_up);
             asked = !self.impatient;
         }
+        p.flow.begins();
         while let Some(mut pass) = p.next_pass() {
+            if p.flow.is_endless() {
+                self.store.endless = Some(self.node);
+                break;
+            }
             let outcome = &mut pass.outcome;
             self.writes = std::mem::take(&mut outcome.writes);
             self.met = std::mem::take(&mut outcome.met);

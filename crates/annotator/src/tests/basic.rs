@@ -919,3 +919,39 @@ fn numbers_of_arguments() {
         check(&format!("def f(n): return {call}"), "int", expected);
     }
 }
+
+/// Recursions that need another copy of a function each time.
+#[test]
+fn specialised_without_end() {
+    check(
+        "
+        from rpython.rlib.objectmodel import specialize
+        @specialize.memo()
+        def following(n):
+            return n + 1
+        @specialize.arg(0)
+        def count(n, left):
+            if left == 0:
+                return n
+            return count(following(n), left - 1)
+        def f(n):
+            return count(0, n)
+        ",
+        "SomeInteger",
+        expect![[r#"
+            9: TP0331 count() is specialised without end
+        "#]],
+    );
+    check(
+        "
+        def count(*args):
+            return count(1, *args)
+        def f(n):
+            return count(n)
+        ",
+        "SomeInteger",
+        expect![[r#"
+            2: TP0331 count() is specialised without end
+        "#]],
+    );
+}

@@ -4,4 +4,5 @@ mod joins;
 mod oracle;
 mod origins;
 mod programs;
+mod unknown;
 mod work;

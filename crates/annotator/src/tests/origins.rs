@@ -283,3 +283,34 @@ fn the_library_points_at_the_call_that_leads_there() {
                 |             ^^"#]],
     );
 }
+
+/// None goes with a string as well as with an instance: these do not go together.
+#[test]
+fn none_is_not_blamed_where_others_clash() {
+    check(
+        "
+        class Value(object):
+            pass
+        class Box(object):
+            def __init__(self):
+                self.value = None
+            def named(self, name):
+                self.value = name
+            def filled(self):
+                self.value = Value()
+        def f():
+            box = Box()
+            box.named('x')
+            box.filled()
+        ",
+        expect![[r#"
+            error[TP0300]: attribute value of Box mixes a str and an instance of main.Value
+             --> /main.py:9:9
+              |
+            7 |         self.value = name
+              |         ---------- a str comes from here, in named()
+            8 |     def filled(self):
+            9 |         self.value = Value()
+              |         ^^^^^^^^^^ an instance of main.Value comes from here"#]],
+    );
+}

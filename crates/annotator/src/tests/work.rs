@@ -7,6 +7,7 @@ use taipan_interp::{Name, module_global, target_module};
 use taipan_testkit::TestDb;
 
 use super::basic::result_of;
+use crate::bounds::{NESTING, Nesting};
 use crate::solution::solve;
 use crate::{RootSet, Roots};
 
@@ -34,6 +35,39 @@ fn roots_of(db: &TestDb) -> Roots {
     };
     let args = [].into();
     Roots::new(db, program, RootSet::Call { func: *func, args }, false)
+}
+
+/// A tuple that is put into a tuple in place of a number is a conflict at once. Values stay small
+/// then: large ones that change part by part took hours in a program of twenty thousand lines.
+#[test]
+fn tuples_in_conflicts_stay_small() {
+    let text = "
+def g(x, n):
+    t = (x, n, x, None)
+    if n > 2:
+        return g(t, n - 1)
+    return h(n, t)
+
+def h(n, x):
+    return (g(x, n), x)
+
+def f():
+    g(5, 3)
+    return 1
+";
+    let db = TestDb::with_fixture(&format!("#- /main.py\n{text}"));
+    let small = Nesting {
+        parts: 200,
+        ..NESTING
+    };
+    for roots in [roots_of(&db), roots_of(&db).recover(&db)] {
+        solve(&db, roots).read(|warm| {
+            for (_, slot) in warm.solver.store.slots.iter() {
+                let value = slot.current();
+                assert!(!value.is_nested_beyond(&small), "{:?}: {value:?}", slot.key);
+            }
+        });
+    }
 }
 
 /// Programs of twice the size take no more than 2.3 times the work.

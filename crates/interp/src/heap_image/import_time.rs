@@ -9,7 +9,7 @@ use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Span};
 use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
-use crate::heap_image::failed_statements::{LeftOut, MOST_LEFT_OUT};
+use crate::heap_image::failed_statements::{LeftOut, MOST_LEFT_OUT, ModuleBodies};
 use crate::heap_image::heap_to_image::{Asked, Freezer, reachable};
 use crate::heap_image::image_to_heap::Thawed;
 use crate::heap_image::queries::{FileState, file_state};
@@ -47,6 +47,10 @@ pub struct Image {
     pub files: Vec<File>,
     /// The bodies that ran.
     pub ran: FxHashSet<CodeId>,
+    /// Statements of them that did not run, since they failed.
+    pub(crate) left_out: LeftOut,
+    /// The bodies of those files, by the names of the modules.
+    pub(crate) module_bodies: ModuleBodies,
     /// What was written to standard output and standard error, in order.
     pub printed: String,
     /// What went wrong.
@@ -75,7 +79,10 @@ pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
         let (mut image, next) = attempt(db, program, &left_out);
         let more = std::mem::take(&mut image.diagnostics);
         let ended = image.target.is_none();
-        let follows = |d: &Diagnostic| ended && left_out.explains(db, &d.message);
+        let follows = |d: &Diagnostic| {
+            let problem = d.problem.as_ref().filter(|_| ended);
+            problem.is_some_and(|p| image.lacks_since_failure(db, p))
+        };
         let is_new = |d: &Diagnostic| !found.contains(d) && !follows(d);
         let more: Vec<Diagnostic> = more.into_iter().filter(is_new).collect();
         found.extend(more);
@@ -230,6 +237,8 @@ fn attempt_with(
     let ids = std::mem::take(&mut freezer.ids);
     drop(freezer);
     image.files = std::mem::take(&mut it.files);
+    image.left_out = left_out.clone();
+    image.module_bodies = std::mem::take(&mut it.module_bodies);
     image.printed = String::from_utf8_lossy(&it.printed).into_owned();
     image.thawed = Some(Arc::new(Thawed::new(it.into_world(), ids, None)));
     Ok((image, ended_in))
@@ -702,8 +711,10 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
     if let Value::Ref(r) = v
         && let Kind::Exception(e) = it.heap.kind(*r)
     {
-        d.help = e.lacks.as_deref().and_then(|lacks| it.meant(lacks));
-        if let Some(Lacks::Module(name)) = e.lacks.as_deref()
+        let lacks = e.lacks.as_deref();
+        d.help = lacks.and_then(|lacks| it.meant(lacks));
+        d.problem = lacks.and_then(|lacks| it.problem(lacks));
+        if let Some(Lacks::Module(name)) = lacks
             && !d.message.ends_with(&format!(" {name}"))
         {
             d = d.with_note(None, format!("the module is `{name}`"));

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use taipan_base::reads::{note, scope};
-use taipan_base::{Db, Diagnostic, ErrorCode, File, FileContents, Program, did_you_mean, noted};
+use taipan_base::{
+    Db, Diagnostic, ErrorCode, File, FileContents, Problem, Program, did_you_mean, noted,
+};
 use taipan_graph::{Const, ObjId};
 
 use crate::heap_image::image_to_heap::{MemoAnswer, made_later};
@@ -281,6 +283,12 @@ fn find(db: &dyn Db, program: Program, id: ObjId) -> Option<Arc<ObjData>> {
 #[salsa::tracked]
 pub fn target_module(db: &dyn Db, program: Program) -> Option<ObjId> {
     image(db, program).target
+}
+
+/// Whether something is missing since statements of modules failed at import time and did not
+/// run: one of these would have set it. So it only follows, and is of no interest.
+pub fn lacks_since_failure(db: &dyn Db, program: Program, problem: &Problem) -> bool {
+    image(db, program).lacks_since_failure(db, problem)
 }
 
 /// What went wrong at import time.

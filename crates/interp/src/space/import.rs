@@ -308,6 +308,7 @@ impl Interp<'_> {
         // What functions of a written module import is found when they run.
         if self.written_text(file.path(self.db)).is_none() {
             self.files.push(file);
+            self.module_bodies.add(name, package, id);
             taipan_base::step(self.db, taipan_base::Step::Import);
         }
         let globals = self.heap.attrs(m);

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use taipan_base::{FileContents, SHIPPED, did_you_mean};
+use taipan_base::{FileContents, Problem, SHIPPED, did_you_mean};
 
-use super::heap::Ref;
+use super::heap::{Kind, Ref};
 use super::import::LIB_PYTHON;
 use super::modules;
 use super::types::ty;
@@ -73,6 +73,32 @@ impl Interp<'_> {
             }
             Lacks::Parameter(name, there) => did_you_mean(name, there.iter().map(|p| &**p)),
         }
+    }
+
+    /// What a diagnostic says of a missing name to those who decide by it.
+    pub(crate) fn problem(&self, lacks: &Lacks) -> Option<Problem> {
+        Some(match lacks {
+            Lacks::Global(globals, name) => {
+                let module = self.heap.the_dict(*globals).get_str("__name__");
+                Problem::Undefined {
+                    module: module?.as_text()?.into(),
+                    name: name.clone(),
+                }
+            }
+            Lacks::Attribute(of, name) => {
+                let kind = of.as_ref().map(|r| self.heap.kind(r));
+                let name = name.clone();
+                match kind {
+                    Some(Kind::Module(module)) => Problem::ModuleAttribute {
+                        module: (**module).into(),
+                        name,
+                    },
+                    _ => Problem::Attribute { name },
+                }
+            }
+            Lacks::Module(name) => Problem::NoModule { name: name.clone() },
+            Lacks::Parameter(..) => return None,
+        })
     }
 
     fn names_in(&self, dict: Option<Ref>) -> impl Iterator<Item = &str> {

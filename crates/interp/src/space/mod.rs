@@ -44,7 +44,7 @@ use rustc_hash::FxHashMap;
 use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeId};
 
-use crate::heap_image::failed_statements::LeftOut;
+use crate::heap_image::failed_statements::{LeftOut, ModuleBodies};
 use dict::Dict;
 use heap::{Heap, Ref};
 use taipan_engine::Unwind;
@@ -140,6 +140,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) random: u64,
     /// Source files run as modules, in order.
     pub(crate) files: Vec<taipan_base::File>,
+    /// Bodies of the modules among them, by the name under which each was run.
+    pub(crate) module_bodies: ModuleBodies,
     /// Where all bodies stood when a limit was hit, innermost first.
     pub(crate) last_stack: Vec<(CodeId, u32)>,
     /// Statements that are passed over.
@@ -216,6 +218,7 @@ impl<'db> Interp<'db> {
             plainly: None,
             random: 0x2545_f491_4f6c_dd1d,
             files: Vec::new(),
+            module_bodies: ModuleBodies::default(),
             last_stack: Vec::new(),
             left_out: LeftOut::default(),
             written: written::Written::default(),

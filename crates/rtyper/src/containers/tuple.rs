@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_annotator::{SomeKind, SomeValue};
+use taipan_annotator::{INSTEAD_OF_TUPLE_INDEX, SomeKind, SomeValue, VARIABLE_TUPLE_INDEX};
 use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp};
 use taipan_lltype::{
@@ -309,11 +309,10 @@ pub(super) fn tuple_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
 fn getitem(hop: &Hop<'_>, r: &Repr) -> RType {
     let n = tuple_of(r)?.items.len();
     let Some(Const::Int(i)) = hop.const_arg(1) else {
-        return Err(TyperError::with_code(
-            ErrorCode::VariableTupleIndex,
-            "the index into a tuple is not a constant",
-        )
-        .with_help("use a list, if all items are of one kind, or choose by `if`"));
+        return Err(
+            TyperError::with_code(ErrorCode::VariableTupleIndex, VARIABLE_TUPLE_INDEX)
+                .with_help(INSTEAD_OF_TUPLE_INDEX),
+        );
     };
     let i = if *i < 0 { *i + n as i64 } else { *i };
     let i = usize::try_from(i)
