@@ -394,3 +394,27 @@ def test_item_at_a_natural_index():
     assert missing(l, natural(3)) == -1
     assert put(l, natural(0), 5)
     assert not put(l, natural(3), 5)
+
+def test_no_memory_for_a_product():
+    l = [number(1)]
+    try:
+        n = len(l * number(1 << 60))
+    except MemoryError:
+        n = -1
+    assert n == -1
+    try:
+        l.append(len([number(1)] * number(1 << 60)))
+    except MemoryError:
+        n = -2
+    assert n == -2 and l == [1]
+
+def test_finally_around_a_product_without_memory():
+    l = [number(1)]
+    try:
+        try:
+            l = l * number(1 << 60)
+        finally:
+            l.append(number(2))
+    except MemoryError:
+        l.append(number(3))
+    assert l == [1, 2, 3]

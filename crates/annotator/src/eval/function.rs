@@ -8,7 +8,7 @@ use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
 };
 
-use super::exceptions::Raises;
+use super::exceptions::{Raises, catches_memory_error};
 use super::flow::{BlockOutcome, Flow, Pass};
 use super::operations::Operand;
 use super::passing::{Passed, default_of, star_count};
@@ -242,6 +242,9 @@ impl Cx<'_> {
                 true => Raises::Any,
                 false => self.raises(op.op, &args),
             };
+            if catches_memory_error(block) {
+                pass.raises.add_memory_error(op.op, &args);
+            }
         }
         if self.lazy && self.missing {
             self.missing = false;

@@ -430,6 +430,9 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
         hop.has_implicit_exception(Exc::OverflowError)?;
         name.push_str("_ovf");
         implicit = true;
+    } else if func == "py_div" && quotient_may_overflow(hop, family) {
+        name.push_str("_ovf");
+        implicit = true;
     }
     if zer && hop.has_implicit_exception(Exc::ZeroDivisionError)? {
         name.push_str("_zer");
@@ -462,6 +465,11 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
     hop.convert_result(v, &r).map(Some)
 }
 
+/// Whether the machine might trap on a quotient that is too large where that has to raise.
+fn quotient_may_overflow(hop: &Hop<'_>, family: NumFamily) -> bool {
+    family == NumFamily::Int && hop.rt.raises_uncaught() && !hop.args_s.iter().all(is_nonneg)
+}
+
 /// Quotient and remainder. Only the division looks whether the divisor is zero.
 fn divmod(hop: &Hop<'_>) -> RType {
     let Some(r) = tuple_items(&hop.r_result)?.first().cloned() else {
@@ -472,10 +480,10 @@ fn divmod(hop: &Hop<'_>) -> RType {
         Repr::Int(r) => r.family()?,
         _ => NumFamily::Int,
     };
-    let zer = if hop.has_implicit_exception(Exc::ZeroDivisionError)? {
-        "_zer"
-    } else {
-        ""
+    let zer = match hop.has_implicit_exception(Exc::ZeroDivisionError)? {
+        true if quotient_may_overflow(hop, family) => "_ovf_zer",
+        true => "_zer",
+        false => "",
     };
     let args = hop.inputargs([&r, &r])?;
     match zer {
