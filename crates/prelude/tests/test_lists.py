@@ -418,3 +418,26 @@ def test_finally_around_a_product_without_memory():
     except MemoryError:
         l.append(number(3))
     assert l == [1, 2, 3]
+
+def test_slices_beyond_the_end():
+    for start in range(6):
+        l = upto(3)
+        assert len(l[start:]) == max(0, 3 - start)
+        del l[start:]
+        assert l == upto(min(start, 3))
+        for stop in range(6):
+            l = upto(3)
+            assert len(l[start:stop]) == max(0, min(stop, 3) - start)
+            del l[start:stop]
+            assert len(l) == 3 - max(0, min(stop, 3) - start)
+            l = upto(3)
+            l[start:stop] = [7, 8]
+            assert len(l) == 5 - max(0, min(stop, 3) - start)
+            assert l[min(start, 3)] == 7 and l[min(start, 3) + 1] == 8
+        l = upto(3)
+        l.insert(natural(start), 9)
+        assert len(l) == 4 and l[min(start, 3)] == 9
+    empty = upto(0)
+    assert empty[:-1] == []
+    del empty[:-1]
+    assert empty == []

@@ -28,9 +28,7 @@ impl Raises {
         let grows = |a: &Atom| matches!(a, Atom::Slice(_) | Atom::Dict(_));
         let makes = match op.not_inplace() {
             Str | Repr | Unicode | Hex | Oct | DivMod | NewList | NewDict | NewTuple => true,
-            GetItem | SetItem | DelItem => {
-                args.iter().any(|a| a.val().atoms.iter().any(grows))
-            }
+            GetItem | SetItem | DelItem => args.iter().any(|a| a.val().atoms.iter().any(grows)),
             op => op.may_allocate() && !all(|a| matches!(a, Atom::Int(_) | Atom::Float)),
         };
         if let Raises::Only(names) = self

@@ -157,9 +157,9 @@ impl Cx<'_> {
     /// The parameters of the function that a call of a member of a PBC reaches.
     fn parameters(&mut self, desc: &Desc) -> Known<Option<Signature>> {
         let func = match desc {
-            Desc::Function(func)
-            | Desc::Method { func, .. }
-            | Desc::FrozenMethod { func, .. } => Some(*func),
+            Desc::Function(func) | Desc::Method { func, .. } | Desc::FrozenMethod { func, .. } => {
+                Some(*func)
+            }
             Desc::Class(class) => match self.facts.lookup(*class, "__init__")? {
                 Some((_, Const::Obj(init))) => Some(init),
                 _ => None,

@@ -264,7 +264,11 @@ impl Projector<'_> {
                 };
                 let rows = (table.rows.iter())
                     .map(|r| FamilyRow {
-                        targets: r.graphs.iter().map(|(f, s)| (*f, self.target(*s))).collect(),
+                        targets: r
+                            .graphs
+                            .iter()
+                            .map(|(f, s)| (*f, self.target(*s)))
+                            .collect(),
                         signature: (r.graphs.values().next())
                             .map(|s| self.signature(*s))
                             .unwrap_or_default(),

@@ -304,8 +304,8 @@ pub fn int_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         HlOp::And => arithmetic(hop, NumOp::And),
         HlOp::Or => arithmetic(hop, NumOp::Or),
         HlOp::Xor => arithmetic(hop, NumOp::Xor),
-        HlOp::LShift => arithmetic(hop, NumOp::LShift),
-        HlOp::RShift => arithmetic(hop, NumOp::RShift),
+        HlOp::LShift => shift(hop, NumOp::LShift),
+        HlOp::RShift => shift(hop, NumOp::RShift),
         HlOp::AddOvf => add_ovf(hop),
         HlOp::SubOvf => checked(hop, PlainOp::IntSubOvf),
         HlOp::MulOvf => checked(hop, PlainOp::IntMulOvf),
@@ -354,15 +354,25 @@ fn arithmetic_repr(hop: &Hop<'_>) -> Typed<(Repr, NumFamily)> {
 
 fn arithmetic(hop: &Hop<'_>, op: NumOp) -> RType {
     let (r, family) = arithmetic_repr(hop)?;
-    let r2 = match op {
-        NumOp::LShift | NumOp::RShift => Repr::signed(),
-        _ => r.clone(),
-    };
-    let args = hop.inputargs([&r, &r2])?;
+    let args = hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
     let v = hop
         .llops
         .genop(LLOp::Num(family, op).view(&args), r.lowleveltype());
+    hop.convert_result(v, &r).map(Some)
+}
+
+fn shift(hop: &Hop<'_>, op: NumOp) -> RType {
+    let (r, family) = arithmetic_repr(hop)?;
+    let args = hop.inputargs([&r, &Repr::signed()])?;
+    if hop.rt.raises_uncaught() && !is_nonneg(&hop.args_s[1]) {
+        hop.raises_implicitly(&[Exc::ValueError])?;
+        hop.gendirectcall("rint.ll_check_shift", [args[1].clone()])?;
+    } else {
+        hop.exception_cannot_occur()?;
+    }
+    let op = LLOp::Num(family, op);
+    let v = hop.llops.genop(op.view(&args), r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
 }
 

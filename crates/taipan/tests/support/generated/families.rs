@@ -85,7 +85,9 @@ pub(super) fn program(choices: Choices<'_>) -> String {
     }
     text.line("def entry_point(argv):");
     for family in 0..FAMILIES {
-        text.line(&format!("    for n in range(COUNT{family}): calls{family}(n)"));
+        text.line(&format!(
+            "    for n in range(COUNT{family}): calls{family}(n)"
+        ));
         text.line(&format!("    others{family}()"));
     }
     text.line("    return 0");
@@ -135,7 +137,8 @@ fn members(w: &mut Text<'_>) -> Vec<Callee> {
             w.rng.shuffle(&mut order);
         }
         let len = (most + w.rng.below(3)).min(NAMES.len());
-        let plain = w.rng.below(len + 1);
+        // With few that must be passed there are many ways to call all members.
+        let plain = w.rng.below(3).min(len);
         let mut params = Vec::new();
         for (i, n) in order[..len].iter().enumerate() {
             let ty = types[*n];
@@ -206,7 +209,7 @@ fn takes(c: &Callee, shape: &Shape) -> bool {
 
 /// A call that all of these take.
 fn shape(w: &mut Text<'_>, callees: &[&Callee]) -> Option<Shape> {
-    for _ in 0..12 {
+    for _ in 0..40 {
         let positional = w.rng.below(6);
         let mut keywords: Vec<&'static str> = NAMES.to_vec();
         w.rng.shuffle(&mut keywords);
