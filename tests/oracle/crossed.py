@@ -360,21 +360,28 @@ def agrees(expected, got):
     return want == have
 
 
+def taipan_says(taipan, cases, folder):
+    """What Taipan gives, by name of the case."""
+    answers = {}
+    path = os.path.join(folder, "generated.py")
+    for start in range(0, len(cases), 1000):
+        lines = [json.dumps({"file": path, "func": f, "args": [], "id": name})
+                 for name, _, f in cases[start:start + 1000]]
+        out = subprocess.run([taipan, "call", "--no-cache", "--batch", "-"],
+                             input="\n".join(lines).encode(), stdout=subprocess.PIPE)
+        for line in out.stdout.decode().splitlines():
+            answer = json.loads(line)
+            answers[answer.pop("id")] = answer
+    return answers
+
+
 def compare(args):
     known = read(args.answers)
     cases = [c for c in chosen(args.only) if known.get(c[0], {}).get("source") == without_name(c)]
-    answers, differing = {}, 0
+    differing = 0
     with tempfile.TemporaryDirectory() as folder:
         write_module(cases, folder)
-        path = os.path.join(folder, "generated.py")
-        for start in range(0, len(cases), 1000):
-            lines = [json.dumps({"file": path, "func": f, "args": [], "id": name})
-                     for name, _, f in cases[start:start + 1000]]
-            out = subprocess.run([args.taipan, "call", "--no-cache", "--batch", "-"],
-                                 input="\n".join(lines).encode(), stdout=subprocess.PIPE)
-            for line in out.stdout.decode().splitlines():
-                answer = json.loads(line)
-                answers[answer.pop("id")] = answer
+        answers = taipan_says(args.taipan, cases, folder)
     kinds = collections.Counter()
     for name, source, _ in cases:
         e, a = known[name], answers.get(name, {"error": "no answer (crashed)"})

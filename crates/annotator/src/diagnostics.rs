@@ -18,7 +18,7 @@ use taipan_graph::{
 };
 use taipan_interp::{Function, ObjData};
 
-use crate::eval::{FunctionState, Problem, special_method};
+use crate::eval::{FunctionState, Passed, Problem, special_method};
 use crate::origins::{
     Origin, Place, caller, contributors, mixed_results, object_name, operands, user_of_data,
     works_on_conflict,
@@ -900,7 +900,11 @@ fn slot_name(solver: &Solver, key: &SlotKey) -> String {
     match key {
         SlotKey::Arg(s, i) => {
             let name = match solver.facts.function(func(s)) {
-                Ok(Some(info)) => info.params.argnames.get(*i as usize).cloned(),
+                Ok(Some(info)) => {
+                    let passed = Passed::of_key(&solver.store.specs[*s].key);
+                    let parameter = passed.parameter_of(*i as usize);
+                    info.params.argnames.get(parameter).cloned()
+                }
                 _ => None,
             };
             match name {

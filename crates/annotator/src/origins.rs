@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{Args, Const, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
 use taipan_interp::ObjData;
 
-use crate::eval::{CallRecord, FunctionState, OpRecord};
+use crate::eval::{CallRecord, FunctionState, OpRecord, Passed};
 use crate::project::is_conflict;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeKey, SlotKey, SpecIx};
@@ -458,7 +458,8 @@ fn source(
         next += 1;
         let start = &graph.block(graph.startblock).inputargs;
         if let Some(i) = start.iter().position(|x| *x == v) {
-            return Some(SlotKey::Arg(spec, i as u32));
+            let passed = Passed::of_key(&solver.store.specs[spec].key);
+            return Some(SlotKey::Arg(spec, passed.argument_of(i)? as u32));
         }
         for b in graph.reachable() {
             let block = graph.block(b);

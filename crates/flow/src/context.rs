@@ -14,14 +14,16 @@
 //! behind it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_base::ErrorCode;
-use taipan_code::{Code, CodeConst, Instr, Pc};
+use taipan_code::{Code, CodeConst, Handler, Instr, Pc};
 use taipan_engine::{Frame, Step, step, unwind};
 use taipan_graph::{BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HlOp, Link, ObjId, VarId};
 use taipan_interp::{Complex, named_id};
+use taipan_language::Exc;
 
 use crate::FlowError;
 use crate::framestate::{FrameState, copy, matches, output_args, union, variables};
@@ -42,6 +44,8 @@ pub(crate) struct FlowContext<'a> {
     space: FlowSpace<'a>,
     /// Whether control can come to an instruction from several places.
     joins: Vec<bool>,
+    /// Instructions around which a handler names MemoryError.
+    memory_handlers: Vec<Range<Pc>>,
     kinds: FxHashMap<BlockId, Kind>,
     joinpoints: FxHashMap<Pc, Vec<BlockId>>,
     pending: VecDeque<Pending>,
@@ -82,6 +86,7 @@ impl<'a> FlowContext<'a> {
             code,
             space,
             joins: find_joins(code),
+            memory_handlers: memory_handlers(code),
             kinds: FxHashMap::default(),
             joinpoints: FxHashMap::default(),
             pending: VecDeque::new(),
@@ -221,6 +226,8 @@ impl<'a> FlowContext<'a> {
             }
             let instr = self.code.instrs[pc as usize];
             self.space.protected = matches!(instr, Instr::ForIter(_)) || self.is_protected(pc);
+            self.space.catches_memory_error =
+                (self.memory_handlers.iter()).any(|range| range.contains(&pc));
             self.space.literal_operands =
                 instr == Instr::Binary(HlOp::Pow) && has_literal_operands(self.code, pc);
             let before = (!is_stack_only(instr)).then(|| frame.clone());
@@ -653,6 +660,38 @@ fn find_joins(code: &Code) -> Vec<bool> {
         add(h.target, 2);
     }
     ways.into_iter().map(|n| n > 1).collect()
+}
+
+/// The protected ranges with an except clause that names MemoryError.
+fn memory_handlers(code: &Code) -> Vec<Range<Pc>> {
+    let names = |h: &&Handler| {
+        // Each clause starts with the test of the class.
+        let mut clause = h.target as usize;
+        while let Some(test) = code.instrs[clause..]
+            .strip_prefix(&[Instr::Dup])
+            .and_then(|rest| rest.split(|i| *i == Instr::ExcMatch).next())
+        {
+            if test.iter().any(|i| names_memory_error(code, *i)) {
+                return true;
+            }
+            match code.instrs.get(clause + test.len() + 2) {
+                Some(Instr::JumpIfFalse(next)) => clause = *next as usize,
+                _ => break,
+            }
+        }
+        false
+    };
+    let ranges = code.handlers.iter().filter(names);
+    ranges.map(|h| h.start..h.end).collect()
+}
+
+fn names_memory_error(code: &Code, instr: Instr) -> bool {
+    match instr {
+        Instr::LoadGlobal(name) | Instr::LoadName(name) | Instr::LoadAttr(name) => {
+            &*code.names[name as usize] == Exc::MemoryError.name()
+        }
+        _ => false,
+    }
 }
 
 /// A constant of the code. What stands for a nested body is never loaded; `...` has no

@@ -6,6 +6,7 @@
 //! from the log, up to the fork, whose outcome the log has too
 //! (RPython: `Replayer`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -64,6 +65,8 @@ pub(crate) struct FlowSpace<'a> {
     pub(crate) at: u32,
     /// Whether an exception would be caught here.
     pub(crate) protected: bool,
+    /// A handler around the current instruction names MemoryError.
+    pub(crate) catches_memory_error: bool,
     /// Whether what the instruction works on is written as literals.
     pub(crate) literal_operands: bool,
     /// Whether the state must be merged before anything is recorded.
@@ -142,17 +145,28 @@ impl FlowSpace<'_> {
         {
             return Ok(v);
         }
-        let raises: &[Exc] = match operands.first() {
+        let raises: &'static [Exc] = match operands.first() {
             Some(Operand::Const(callee)) if matches!(op, HlOp::SimpleCall | HlOp::CallArgs) => {
                 self.world.call_raises(callee).unwrap_or(op.raises())
             }
             _ => op.raises(),
         };
         let result = self.record(op, operands)?;
+        let raises = self.with_memory_error(op, raises);
         if self.protected && !raises.is_empty() {
-            self.guess_exception(raises)?;
+            self.guess_exception(&raises)?;
         }
         Ok(Value::Var(result))
+    }
+
+    /// What an operation raises, and MemoryError if that is caught by name: all that makes an
+    /// object may raise it. RPython has no such links, which would be in the way everywhere.
+    fn with_memory_error(&self, op: HlOp, raises: &'static [Exc]) -> Cow<'static, [Exc]> {
+        let adds = self.catches_memory_error && op.may_allocate();
+        if !adds || raises.contains(&Exc::Exception) {
+            return Cow::Borrowed(raises);
+        }
+        Cow::Owned([raises, &[Exc::MemoryError]].concat())
     }
 
     /// The result of an operation on constants, if it is folded.
@@ -614,7 +628,8 @@ impl ObjectSpace for FlowSpace<'_> {
             return not_rpython("this iterator");
         };
         let item = self.record(HlOp::Next, vec![it])?;
-        match self.guess_exception(HlOp::Next.raises()) {
+        let raises = self.with_memory_error(HlOp::Next, HlOp::Next.raises());
+        match self.guess_exception(&raises) {
             Ok(()) => Ok(Next::Item(Value::Var(item))),
             Err(Unwind::Raise(raised))
                 if raised.0.as_const()

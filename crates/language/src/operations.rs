@@ -174,6 +174,18 @@ impl HlOp {
         }
     }
 
+    /// Whether it makes an object for some types of operands, so that it may raise MemoryError
+    /// beside [`HlOp::raises`].
+    pub fn may_allocate(self) -> bool {
+        use HlOp::*;
+        match self.not_inplace() {
+            Repr | Str | Unicode | Hex | Oct | Int | Float | Long | GetItem | SetItem | DelItem
+            | GetSlice | SetSlice | DelSlice | Add | Mul | Mod | DivMod | NewList | NewDict
+            | NewTuple | Iter | Next | SimpleCall | CallArgs => true,
+            _ => false,
+        }
+    }
+
     /// The operation on these operands, as it is written in a program: `1 + x`.
     pub fn applied(self, operands: &[String]) -> String {
         match (self, operands) {

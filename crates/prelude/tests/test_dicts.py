@@ -329,3 +329,19 @@ def test_classes_as_keys():
     if number(1) == 2:
         cls = object
     assert ADDRESSES[cls] == 'key'
+
+
+class Order(object):
+    seen = ''
+
+order = Order()
+
+def noted(n):
+    order.seen += str(n)
+    return n
+
+def test_values_of_a_display_come_before_their_keys():
+    order.seen = ''
+    d = {noted(1): noted(2), noted(3): noted(4)}
+    assert order.seen == '2143'
+    assert len(d) == 2 and d[1] == 2 and d[3] == 4

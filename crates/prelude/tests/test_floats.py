@@ -224,3 +224,19 @@ def test_more_errors_of_functions():
     assert outcome_of_gamma(real(-1.0)) == 'ValueError'
     assert outcome_of_gamma(real(200.0)) == 'OverflowError'
     assert outcome_of_acosh(real(0.5)) == 'ValueError'
+
+def test_degrees_and_radians():
+    """Made by CPython 2.7."""
+    assert math.degrees(real(0.5)) == 28.64788975654116
+    assert math.degrees(real(-3.75)) == -214.8591731740587
+    assert math.degrees(real(1e300)) == 5.729577951308233e+301
+    assert math.degrees(real(1e308)) == INFINITY
+    assert math.degrees(real(-INFINITY)) == -INFINITY
+    assert math.degrees(real(5e-324)) == 2.8e-322
+    assert math.radians(real(0.5)) == 0.008726646259971648
+    assert math.radians(real(-180.0)) == -math.pi
+    assert math.radians(real(1e308)) == 1.7453292519943295e+306
+    assert math.radians(real(INFINITY)) == INFINITY
+    assert math.radians(real(5e-324)) == 0.0
+    assert math.isnan(math.degrees(real(INFINITY) - real(INFINITY)))
+    assert math.copysign(1.0, math.radians(real(-0.0))) == -1.0

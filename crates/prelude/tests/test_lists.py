@@ -394,3 +394,50 @@ def test_item_at_a_natural_index():
     assert missing(l, natural(3)) == -1
     assert put(l, natural(0), 5)
     assert not put(l, natural(3), 5)
+
+def test_no_memory_for_a_product():
+    l = [number(1)]
+    try:
+        n = len(l * number(1 << 60))
+    except MemoryError:
+        n = -1
+    assert n == -1
+    try:
+        l.append(len([number(1)] * number(1 << 60)))
+    except MemoryError:
+        n = -2
+    assert n == -2 and l == [1]
+
+def test_finally_around_a_product_without_memory():
+    l = [number(1)]
+    try:
+        try:
+            l = l * number(1 << 60)
+        finally:
+            l.append(number(2))
+    except MemoryError:
+        l.append(number(3))
+    assert l == [1, 2, 3]
+
+def test_slices_beyond_the_end():
+    for start in range(6):
+        l = upto(3)
+        assert len(l[start:]) == max(0, 3 - start)
+        del l[start:]
+        assert l == upto(min(start, 3))
+        for stop in range(6):
+            l = upto(3)
+            assert len(l[start:stop]) == max(0, min(stop, 3) - start)
+            del l[start:stop]
+            assert len(l) == 3 - max(0, min(stop, 3) - start)
+            l = upto(3)
+            l[start:stop] = [7, 8]
+            assert len(l) == 5 - max(0, min(stop, 3) - start)
+            assert l[min(start, 3)] == 7 and l[min(start, 3) + 1] == 8
+        l = upto(3)
+        l.insert(natural(start), 9)
+        assert len(l) == 4 and l[min(start, 3)] == 9
+    empty = upto(0)
+    assert empty[:-1] == []
+    del empty[:-1]
+    assert empty == []

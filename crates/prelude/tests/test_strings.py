@@ -305,3 +305,11 @@ def test_cmp():
 def test_item_at_a_natural_index():
     assert item(text('ab'), natural(1)) == 'b'
     assert item(text('ab'), natural(2)) == '!'
+
+def test_no_memory_for_a_product():
+    s = text('ab')
+    try:
+        n = len(s * number(1 << 61))
+    except MemoryError:
+        n = -1
+    assert n == -1

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! One operation of the program may allocate and call. The graph's exception links are those of the call;
-//! an allocation before it gets links of its own if one of them catches MemoryError.
+//! an allocation before it gets links of its own if one of them catches MemoryError. Calls of helpers do,
+//! too, where the program names MemoryError: other handlers see what RPython lets them see.
 
 use taipan_graph::{BlockId, ExitSwitch, Link, Operation};
 use taipan_lltype::{ConstantOperand, LLGraph, LLOperand, LowLevel, NamedOperands, View};
@@ -21,11 +22,13 @@ use crate::llops::Raising;
 /// An allocation that is not the last operation of its block: the block, and which one it is.
 pub(crate) type GuardedAllocation = (BlockId, usize);
 
-/// Which of the operations from one on, and before the one that raises, allocate GC objects.
+/// Which of the operations from one on, and before the one that raises, allocate GC objects, by
+/// themselves or, if these count, in calls.
 pub(crate) fn allocations(
     operations: &[Operation<LowLevel>],
     first: usize,
     raising: Raising,
+    with_calls: bool,
 ) -> Vec<usize> {
     let end = match raising {
         Raising::At(i) => i,
@@ -35,7 +38,7 @@ pub(crate) fn allocations(
         View::Malloc { ty, .. } | View::MallocVarsize { ty, .. } => {
             ty.as_type().is_some_and(|t| t.is_gc_container())
         }
-        _ => false,
+        _ => with_calls && op.op.can_raise(),
     };
     (first..end.min(operations.len()))
         .filter(|i| allocates(&operations[*i]))

@@ -196,19 +196,19 @@ impl<'a> Hop<'a> {
         self.exception_is_here()
     }
 
-    /// Whether the graph catches this builtin exception here, so that the operation
-    /// has to check for it. To be asked before [`Hop::exception_is_here`].
+    /// Whether the graph catches this builtin exception here, or a Python program that calls
+    /// it may, so that the operation has to check for it. To be asked before [`Hop::exception_is_here`].
     pub fn has_implicit_exception(&self, exception: Exc) -> Typed<bool> {
         if self.llops.raising() != Raising::Unknown {
             return Err(TyperError::internal(
                 "already generated the operation that raises",
             ));
         }
+        let mut result = self.rt.raises_uncaught();
         if self.exceptionlinks.is_empty() {
-            return Ok(false);
+            return Ok(result);
         }
         let exc = exception_id(exception);
-        let mut result = false;
         let mut checked = self.llops.implicit_checked().borrow_mut();
         let checked = checked.get_or_insert_with(Vec::new);
         for case in self.exceptionlinks {
@@ -227,8 +227,10 @@ impl<'a> Hop<'a> {
             return Ok(());
         }
         if let Some(checked) = &*self.llops.implicit_checked().borrow() {
+            // Whether the operation makes an object is not told before.
+            let memory_error = exception_id(Exc::MemoryError);
             for case in self.exceptionlinks {
-                if !checked.contains(case) {
+                if !checked.contains(case) && *case != memory_error {
                     return Err(TyperError::new(format!(
                         "{} is caught here, but {} never raises it",
                         self.rt.class_name(*case),

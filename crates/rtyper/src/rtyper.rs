@@ -100,6 +100,12 @@ impl<'a> RTyper<'a> {
         matches!(self.universe, Universe::User(_)) && self.program().checked(self.db)
     }
 
+    /// Whether operations of the function raise what nothing catches where they are: in modules
+    /// for Python, which does.
+    pub(crate) fn raises_uncaught(&self) -> bool {
+        matches!(self.universe, Universe::User(_)) && self.program().extension(self.db)
+    }
+
     /// The roots of the user's program; an error in helpers, which know no classes,
     /// lists and dicts of annotation.
     pub fn roots(&self) -> Typed<Roots> {

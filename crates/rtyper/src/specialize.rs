@@ -406,11 +406,10 @@ impl<'a> Specializer<'a> {
         }
         let (mut operations, mut raising) = llops.finish();
         let mut guarded = Vec::new();
-        if caught
-            .iter()
-            .any(|c| self.rt.is_subclass(exception_id(Exc::MemoryError), *c))
-        {
-            guarded = allocations(&operations, first_of_last, raising);
+        let memory_error = exception_id(Exc::MemoryError);
+        if caught.iter().any(|c| self.rt.is_subclass(memory_error, *c)) {
+            let by_name = caught.contains(&memory_error);
+            guarded = allocations(&operations, first_of_last, raising, by_name);
             if raising == Raising::Removed
                 && let Some(i) = guarded.pop()
             {

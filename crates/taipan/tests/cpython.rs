@@ -173,6 +173,14 @@ fn main() -> ExitCode {
                 generated::program_of_classes,
             ))),
         ),
+        trial(
+            "programs_of_families",
+            Box::new(all_of(generated::numbered(
+                generated::FAMILIES,
+                6,
+                generated::program_of_families,
+            ))),
+        ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -431,6 +431,12 @@ fn main() -> ExitCode {
         with_python("values_with_stress", &["values"], "use_few_values.py", true),
         with_python("exceptions", &["errors"], "use_errors.py", false),
         with_python(
+            "unguarded_operations",
+            &["unguarded"],
+            "use_unguarded.py",
+            false,
+        ),
+        with_python(
             "heaps_and_threads",
             &["state", "other"],
             "use_state.py",

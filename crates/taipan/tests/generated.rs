@@ -99,6 +99,14 @@ fn random_programs() {
 }
 
 #[test]
+fn programs_of_families() {
+    let target = Target::new(generated::FAMILIES)
+        .cases(2)
+        .bytes(generated::BYTES);
+    target.run(|choices| check(generated::program_of_families(choices.take())));
+}
+
+#[test]
 fn programs_of_classes() {
     let target = Target::new(generated::CLASSES)
         .cases(1)

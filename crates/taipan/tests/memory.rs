@@ -4,10 +4,15 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn build(folder: &Path, source: &str) {
+    build_with(folder, source, &[]);
+}
+
+fn build_with(folder: &Path, source: &str, options: &[&str]) {
     std::fs::write(folder.join("main.py"), source).unwrap();
     let built = Command::new(env!("CARGO_BIN_EXE_taipan"))
         .current_dir(folder)
         .args(["build", "main.py", "-o", "program"])
+        .args(options)
         .output()
         .unwrap();
     assert!(built.status.success(), "{built:?}");
@@ -333,4 +338,39 @@ fn types_have_names() {
         .map(|l| l["member".len()..][..4].trim().parse().unwrap())
         .collect();
     assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+}
+
+/// Handlers in the very function that allocates, with the collectors that keep a limit exactly.
+#[test]
+fn handlers_see_what_their_own_function_allocates() {
+    let source = include_str!("memory/handlers.py");
+    let expected = "\
+append_product 1
+product -1
+nested_finally -7
+concat 1
+concat_inplace 1
+times -2
+extend 1
+extend_inplace 1
+slices 1
+grow_dict 1
+append 1
+joins 1
+in_tuple 1
+with_others 1
+";
+    for collector in ["generational", "ref"] {
+        let dir = tempfile::tempdir().unwrap();
+        build_with(dir.path(), source, &["--gc", collector]);
+        let limit = [("PYPY_GC_MAX", "60MB")];
+        let o = run(dir.path(), &[], &limit);
+        let stdout = String::from_utf8_lossy(&o.stdout);
+        assert_eq!(stdout, expected, "{collector} {o:?}");
+        for small in ["instances", "tuples", "lists", "formats"] {
+            let o = run(dir.path(), &[small], &limit);
+            let stdout = String::from_utf8_lossy(&o.stdout);
+            assert_eq!(stdout, "1\n", "{collector} {small} {o:?}");
+        }
+    }
 }

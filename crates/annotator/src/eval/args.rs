@@ -58,6 +58,13 @@ impl Arguments {
         self.positional.is_empty() && self.keywords.is_empty()
     }
 
+    /// Where they come from: positional ones, then keywords.
+    pub(crate) fn sources(&self) -> Vec<ArgSource> {
+        let positional = self.positional.iter().map(|(s, _)| s);
+        let keywords = self.keywords.iter().map(|(_, s, _)| s);
+        positional.chain(keywords).cloned().collect()
+    }
+
     /// The values alone, where keywords make no sense.
     pub(crate) fn vals(&self) -> Vec<Val> {
         self.positional.iter().map(|(_, v)| v.clone()).collect()

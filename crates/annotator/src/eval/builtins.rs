@@ -7,7 +7,7 @@ use taipan_base::ErrorCode;
 use taipan_graph::{Const, HlOp, IntKind};
 use taipan_interp::constants::{float_of, has_attribute, int_of};
 use taipan_interp::{Builtin, ObjData};
-use taipan_language::{HelperFunction, Kind, PythonFunction};
+use taipan_language::{Codec, HelperFunction, Kind, PythonFunction};
 
 use super::args::Arguments;
 use super::operations::{Operand, is_instance, special_method};
@@ -223,7 +223,14 @@ impl Cx<'_> {
                 Some(c) => self.const_val(&Const::Unicode(Arc::from([c])))?,
                 None => Val::unichar(false),
             },
-            Unicode if vals.len() == 2 => Val::unicode(false),
+            Unicode if vals.len() == 2 => match second.const_str().and_then(Codec::named) {
+                Some(Codec::Ascii) => Val::unicode(false),
+                _ => self.problem_help(
+                    ErrorCode::InvalidBuiltinArgument,
+                    "`unicode()` with an encoding other than ASCII is not RPython",
+                    Some("use the method: `s.decode('utf-8')`"),
+                ),
+            },
             Unicode => match constants::unicode_of(&first) {
                 Some(text) => self.const_val(&Const::Unicode(text))?,
                 None => Val::unicode(false),

@@ -137,7 +137,7 @@ impl Cx<'_> {
             passed.push((ArgSource::Operand(i + 1), v));
         }
         let args = Arguments::positional(passed);
-        self.short_calls = true;
+        self.several_callees = true;
         let descs = self.store.methods(set).clone();
         let read = self.take_read();
         let changed = |slot: &SlotIx, store: &Store, since| store.slots[*slot].changed_since(since);

@@ -10,6 +10,7 @@ use taipan_interp::{InstanceData, ObjData, type_object};
 use super::args::Arguments;
 use super::jit::is_jit_marker;
 use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
+use super::passing::Passed;
 use super::{CallRecord, Cx};
 use crate::bounds::{FEW_COPIES, LONGEST_KEY, MOST_ARGUMENTS, MOST_COPIES};
 use crate::facts::{FuncInfo, Known};
@@ -35,9 +36,15 @@ impl Cx<'_> {
                 if let Some(result) = self.call_set(descs, &args) {
                     return Ok(result);
                 }
-                let outer = std::mem::replace(&mut self.short_calls, descs.len() > 1);
+                let several = descs.len() > 1;
+                let args = if several {
+                    self.in_common_order(descs, args)?
+                } else {
+                    args
+                };
+                let outer = std::mem::replace(&mut self.several_callees, several);
                 let results = self.for_all(descs.iter(), |cx, d| cx.call_desc(d, args.clone()));
-                self.short_calls = outer;
+                self.several_callees = outer;
                 Ok(self.join_all(&results?))
             }
             Atom::Builtin(f) => self.call_builtin(f, args),
@@ -114,6 +121,11 @@ impl Cx<'_> {
             }
             return self.const_val(&Const::None);
         }
+        let order = if self.several_callees {
+            args.sources()
+        } else {
+            Vec::new()
+        };
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
             Err(e) => {
@@ -136,17 +148,10 @@ impl Cx<'_> {
         let Some(mut key) = self.spec_key(&info, copy, stars, &mut inputs, &mut extra)? else {
             return Ok(Val::default());
         };
-        // Functions that are called at the same place take the same arguments: those
-        // left out at the end are constants inside.
-        if self.short_calls {
-            let given = inputs
-                .iter()
-                .rposition(|(s, _)| !matches!(s, ArgSource::Default(_)))
-                .map_or(0, |i| i + 1);
-            if given < inputs.len() {
-                inputs.truncate(given);
-                key = short_key(given, &key);
-            }
+        // Functions that are called at the same place take the same arguments: the others
+        // are constants inside.
+        if self.several_callees {
+            key = Passed::of_call(&mut inputs, &order).key(key);
         }
         inputs.extend(extra);
         let key: Arc<str> = key.into();
@@ -807,19 +812,6 @@ impl Cx<'_> {
             _ => None,
         }
     }
-}
-
-/// The key of a specialisation that takes so many named arguments only.
-fn short_key(given: usize, key: &str) -> String {
-    format!("{SHORT}{given} {key}")
-}
-
-const SHORT: &str = "short:";
-
-/// How many named arguments a specialisation takes, where it leaves defaults out.
-pub(crate) fn short_count(key: &str) -> Option<usize> {
-    let (n, _) = key.strip_prefix(SHORT)?.split_once(' ')?;
-    n.parse().ok()
 }
 
 impl Val {

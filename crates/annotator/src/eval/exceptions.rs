@@ -1,7 +1,7 @@
 //! Which exceptions an operation may raise (RPython: the `can_only_throw`
 //! attributes), and what of them an exception link catches.
 
-use taipan_graph::{HlOp, ObjId};
+use taipan_graph::{Block, Const, ExitCase, HighLevel, HlOp, Link, ObjId};
 use taipan_interp::{Builtin, named_id};
 use taipan_language::{DictMethod, Exc, ListMethod, TextMethod};
 
@@ -18,6 +18,32 @@ pub(super) enum Raises {
     Any,
     /// Instances of exactly these builtin classes.
     Only(Vec<Exc>),
+}
+
+impl Raises {
+    /// Adds MemoryError if the operation may make an object.
+    pub(super) fn add_memory_error(&mut self, op: HlOp, args: &[Operand]) {
+        use HlOp::*;
+        let all = |of: fn(&Atom) -> bool| args.iter().all(|a| a.val().atoms.iter().all(of));
+        let grows = |a: &Atom| matches!(a, Atom::Slice(_) | Atom::Dict(_));
+        let makes = match op.not_inplace() {
+            Str | Repr | Unicode | Hex | Oct | DivMod | NewList | NewDict | NewTuple => true,
+            GetItem | SetItem | DelItem => args.iter().any(|a| a.val().atoms.iter().any(grows)),
+            op => op.may_allocate() && !all(|a| matches!(a, Atom::Int(_) | Atom::Float)),
+        };
+        if let Raises::Only(names) = self
+            && makes
+        {
+            names.push(Exc::MemoryError);
+        }
+    }
+}
+
+/// Whether an exception link of a block is for MemoryError itself.
+pub(super) fn catches_memory_error(block: &Block<HighLevel>) -> bool {
+    let class = builtin_class(Exc::MemoryError);
+    let named = |l: &Link<HighLevel>| l.case == ExitCase::Exception(Const::Obj(class));
+    block.exits.iter().any(named)
 }
 
 /// The id of a builtin exception class.

@@ -10,12 +10,12 @@ use taipan_graph::{
     Block, BlockId, Const, ExitCase, ExitSwitch, FunctionGraph, HighLevel, HlOp, Link, VarId,
 };
 
-use super::calls::short_count;
-use super::exceptions::Raises;
+use super::exceptions::{Raises, catches_memory_error};
 use super::flow::{BlockOutcome, Flow, Pass};
 use super::operations::Operand;
+use super::passing::{Passed, default_of, star_count};
 use super::{Cx, FunctionState, Local, OpRecord, Problem, Write};
-use crate::facts::{FuncInfo, Known, Missing};
+use crate::facts::{Known, Missing};
 use crate::project::is_conflict;
 use crate::store::{SlotKey, SpecIx};
 use crate::val::{Atom, Val};
@@ -114,14 +114,19 @@ impl Cx<'_> {
         } else {
             inputs
         };
-        let given = short_count(&key.key).unwrap_or(named);
-        let mut values: Vec<Val> = (0..given)
-            .map(|i| self.read(SlotKey::Arg(spec, i as u32)))
-            .collect();
-        for d in missing_defaults(&info.data.defaults, named, given) {
-            values.push(self.const_val(d)?);
+        let passed = Passed::of_key(&key.key);
+        let mut values = Vec::with_capacity(inputs);
+        for i in 0..named {
+            match passed.argument_of(i) {
+                Some(arg) => values.push(self.read(SlotKey::Arg(spec, arg as u32))),
+                None => match default_of(&info.data.defaults, named, i) {
+                    Some(d) => values.push(self.const_val(d)?),
+                    None => values.push(Val::default()),
+                },
+            }
         }
         if info.params.varargs {
+            let given = passed.count(named);
             let stars = star_count(&key.key);
             let items = (0..stars)
                 .map(|i| self.read(SlotKey::Arg(spec, (given + i) as u32)))
@@ -239,6 +244,9 @@ impl Cx<'_> {
                 true => Raises::Any,
                 false => self.raises(op.op, &args),
             };
+            if catches_memory_error(block) {
+                pass.raises.add_memory_error(op.op, &args);
+            }
         }
         if self.lazy && self.missing {
             self.missing = false;
@@ -568,12 +576,6 @@ pub(super) fn flow_failed() -> Problem {
     }
 }
 
-/// The default values of the named parameters from `given` on.
-pub(crate) fn missing_defaults(defaults: &[Const], named: usize, given: usize) -> &[Const] {
-    let missing = (named - given).min(defaults.len());
-    &defaults[defaults.len() - missing..]
-}
-
 fn is_instance(operand: &Operand) -> bool {
     let mut atoms = operand.val().atoms.iter();
     atoms.any(|a| matches!(a, Atom::Instance(_)))
@@ -584,21 +586,6 @@ fn special(outcome: &BlockOutcome, op: usize) -> bool {
     outcome.ops.last().is_some_and(|(i, r)| {
         *i as usize == op && r.special.as_ref().is_some_and(|(_, m)| !m.is_bottom())
     })
-}
-
-/// How many arguments callers pass to a specialisation, `*args` one by one.
-pub(crate) fn arg_count(info: &FuncInfo, key: &str) -> u32 {
-    let params = &info.params;
-    let given = short_count(key).unwrap_or(params.argnames.len());
-    let stars = if params.varargs { star_count(key) } else { 0 };
-    (given + stars) as u32
-}
-
-/// How many `*args` a specialisation takes.
-fn star_count(key: &str) -> usize {
-    key.rsplit_once('*')
-        .and_then(|(_, n)| n.parse().ok())
-        .unwrap_or(0)
 }
 
 /// Whether a switch on this value can take a link.

@@ -21,6 +21,7 @@ mod lowlevel;
 mod methods;
 mod nodes;
 mod operations;
+mod passing;
 mod past;
 mod remedies;
 mod resume;
@@ -28,15 +29,14 @@ mod unary;
 
 pub use args::arity_problem;
 pub(crate) use call_sets::DispatchProgress;
-pub(crate) use calls::short_count;
 pub(crate) use class_attrs::AttrProgress;
 pub use constants::prebuilt_site;
 pub(crate) use flow::Shape;
-pub(crate) use function::{arg_count, missing_defaults};
 pub use jit::{JIT_HOOKS, is_jit_marker};
 pub use lowlevel::accessed_type;
 pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;
+pub(crate) use passing::{Passed, arg_count, default_of};
 pub(crate) use past::Past;
 pub use remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX};
 pub(crate) use resume::FunctionProgress;
@@ -408,8 +408,9 @@ pub(crate) struct Cx<'a> {
     problems: Vec<Problem>,
     record: OpRecord,
     place: Place,
-    /// Calls leave default arguments to the callee.
-    short_calls: bool,
+    /// The call site has several callees, which take the same arguments: default values
+    /// are left to each.
+    several_callees: bool,
     /// That the current operation has no outcome is no mistake.
     harmless: bool,
     /// The current operation works on what is wrong elsewhere: it is not wrong itself.
@@ -472,7 +473,7 @@ impl<'a> Cx<'a> {
             problems: Vec::new(),
             record: OpRecord::default(),
             place: Place::default(),
-            short_calls: false,
+            several_callees: false,
             harmless: false,
             tainted: false,
             lazy: false,

@@ -20,11 +20,15 @@ use crate::val::Val;
 
 /// One set of graphs that call sites pick: by function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Row(Arc<[(ObjId, SpecIx)]>);
+pub(super) struct Row {
+    graphs: Arc<[(ObjId, SpecIx)]>,
+    /// How many arguments each of them takes.
+    args: usize,
+}
 
 impl Members for Row {
     fn members(&self) -> impl Iterator<Item = ObjId> + '_ {
-        self.0.iter().map(|(f, _)| *f)
+        self.graphs.iter().map(|(f, _)| *f)
     }
 }
 
@@ -36,16 +40,20 @@ impl Row {
             .filter_map(|c| c.target)
             .map(|t| (specs[t].func, t))
             .collect();
-        Row(by_function.into_iter().collect())
+        let called = calls.iter().find(|c| c.target.is_some());
+        Row {
+            graphs: by_function.into_iter().collect(),
+            args: called.map_or(0, |c| c.args.len()),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.graphs.len()
     }
 
     /// A name that does not depend on the order of discovery.
     fn name<'s>(&self, specs: &'s Arena<SpecKey>) -> Vec<(ObjId, &'s str)> {
-        (self.0.iter())
+        (self.graphs.iter())
             .map(|(f, s)| (*f, &*specs[*s].key))
             .collect()
     }
@@ -55,7 +63,28 @@ impl Row {
 #[derive(PartialEq, Eq, Default)]
 struct Table {
     functions: Vec<ObjId>,
-    rows: Vec<BTreeMap<ObjId, SpecIx>>,
+    rows: Vec<TableRow>,
+}
+
+/// Rows that agree on the functions that they share.
+#[derive(PartialEq, Eq)]
+struct TableRow {
+    graphs: BTreeMap<ObjId, SpecIx>,
+    args: usize,
+}
+
+impl TableRow {
+    /// Whether the row takes no other graph of a function than this one has, and as many
+    /// arguments.
+    fn fits(&self, row: &Row) -> bool {
+        let mut graphs = row.graphs.iter();
+        self.args == row.args && graphs.all(|(f, s)| self.graphs.get(f).is_none_or(|t| t == s))
+    }
+
+    fn contains(&self, row: &Row) -> bool {
+        let mut graphs = row.graphs.iter();
+        self.args == row.args && graphs.all(|(f, s)| self.graphs.get(f) == Some(s))
+    }
 }
 
 /// All call families.
@@ -123,7 +152,7 @@ impl Families {
         dirty.call_families.insert(head);
         let table = self.tables.remove(&head)?;
         dirty.call_families.extend(&table.functions);
-        for spec in table.rows.iter().flat_map(BTreeMap::values) {
+        for spec in table.rows.iter().flat_map(|r| r.graphs.values()) {
             if self.shared.remove(spec).is_some() {
                 dirty.signatures.insert(*spec);
             }
@@ -150,18 +179,19 @@ impl Families {
             rows: Vec::new(),
         };
         for row in &sets {
-            let fits = |r: &BTreeMap<ObjId, SpecIx>| {
-                row.0.iter().all(|(f, s)| r.get(f).is_none_or(|t| t == s))
-            };
-            match table.rows.iter_mut().find(|r| fits(r)) {
-                Some(r) => r.extend(row.0.iter().copied()),
-                None => table.rows.push(row.0.iter().copied().collect()),
+            let graphs = row.graphs.iter().copied();
+            match table.rows.iter_mut().find(|r| r.fits(row)) {
+                Some(r) => r.graphs.extend(graphs),
+                None => table.rows.push(TableRow {
+                    graphs: graphs.collect(),
+                    args: row.args,
+                }),
             }
         }
         let head = table.functions[0];
         for row in &sets {
             let n = (table.rows.iter())
-                .position(|r| row.0.iter().all(|(f, s)| r.get(f) == Some(s)))
+                .position(|r| r.contains(row))
                 .unwrap_or(0);
             let place = (head, n as u32);
             if self.places.insert(row.clone(), place) != Some(place) {
@@ -182,10 +212,10 @@ impl Families {
     fn share(&mut self, table: &Table, dirty: &mut Dirty) {
         let mut group: BTreeMap<SpecIx, usize> = BTreeMap::new();
         let mut groups: Vec<Vec<SpecIx>> = Vec::new();
-        for row in table.rows.iter().filter(|r| r.len() > 1) {
+        for row in table.rows.iter().filter(|r| r.graphs.len() > 1) {
             let mut here = groups.len();
             groups.push(Vec::new());
-            for s in row.values() {
+            for s in row.graphs.values() {
                 match group.get(s).copied() {
                     Some(there) if there == here => {}
                     Some(there) => {
@@ -234,8 +264,12 @@ impl Projector<'_> {
                 };
                 let rows = (table.rows.iter())
                     .map(|r| FamilyRow {
-                        targets: r.iter().map(|(f, s)| (*f, self.target(*s))).collect(),
-                        signature: (r.values().next())
+                        targets: r
+                            .graphs
+                            .iter()
+                            .map(|(f, s)| (*f, self.target(*s)))
+                            .collect(),
+                        signature: (r.graphs.values().next())
                             .map(|s| self.signature(*s))
                             .unwrap_or_default(),
                     })

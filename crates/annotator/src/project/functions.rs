@@ -8,7 +8,7 @@ use taipan_graph::{Block, Const, FunctionGraph, HighLevel, HlOp, Link, Operand, 
 
 use super::Projector;
 use super::families::Row;
-use crate::eval::{CallRecord, FunctionState, OpRecord, missing_defaults, short_count};
+use crate::eval::{CallRecord, FunctionState, OpRecord, Passed, default_of};
 use crate::result::{
     CallInfo, Calls, DirectCall, EntryCall, FunctionAnnotation, IndirectCall, Instantiate,
     MemoCall, Target, VarAnnotations,
@@ -224,6 +224,7 @@ impl Projector<'_> {
             });
         }
         let row = Row::of(&self.solver.store.specs, calls);
+        debug_assert_same_arguments(calls);
         // Graphs of one function have one place in a row: the RTyper says so.
         let one = calls.iter().all(|c| c.target == first.target);
         match (row.len(), first.target, self.view.families.place(&row)) {
@@ -261,6 +262,7 @@ impl Projector<'_> {
         classes.sort_by_key(|c| c.0);
         classes.dedup_by_key(|c| c.0);
         let row = Row::of(&self.solver.store.specs, calls);
+        debug_assert_same_arguments(calls);
         CallInfo::Instantiate(Instantiate {
             classes,
             args: calls
@@ -276,8 +278,8 @@ impl Projector<'_> {
         })
     }
 
-    /// Makes the graph take what calls pass: `*args` one by one, and not the named
-    /// arguments whose default values all callers leave to it.
+    /// Makes the graph take what calls pass: `*args` one by one, and of the named arguments
+    /// those that callers pass, in their order.
     fn adapt_start(
         &self,
         spec: SpecIx,
@@ -289,8 +291,8 @@ impl Projector<'_> {
         let Ok(Some(info)) = self.solver.facts.function(key.func) else {
             return;
         };
-        let short = short_count(&key.key);
-        if !info.params.varargs && short.is_none() {
+        let by_callers = Passed::of_key(&key.key);
+        if !info.params.varargs && by_callers == Passed::All {
             return;
         }
         let (args, _) = self.own_signature(spec);
@@ -300,17 +302,22 @@ impl Projector<'_> {
             Some((tuple, named)) if info.params.varargs => (named, Some(*tuple)),
             _ => (&inner[..], None),
         };
-        let given = short.unwrap_or(named.len());
+        let given = by_callers.count(named.len());
         let mut block: Block<HighLevel> = Block::default();
-        let mut passed: Vec<Operand<HighLevel>> = Vec::new();
-        for v in &named[..given] {
-            let outer = g.copy_var(*v);
-            out.vars.push_copy(*v);
-            block.inputargs.push(outer);
-            passed.push(Operand::Var(outer));
+        for arg in 0..given {
+            let v = named[by_callers.parameter_of(arg)];
+            block.inputargs.push(g.copy_var(v));
+            out.vars.push_copy(v);
         }
-        for d in missing_defaults(&info.data.defaults, named.len(), given) {
-            passed.push(Operand::Const(d.clone()));
+        let mut passed: Vec<Operand<HighLevel>> = Vec::new();
+        for i in 0..named.len() {
+            match by_callers.argument_of(i) {
+                Some(arg) => passed.push(Operand::Var(block.inputargs[arg])),
+                None => passed.extend(
+                    default_of(&info.data.defaults, named.len(), i)
+                        .map(|d| Operand::Const(d.clone())),
+                ),
+            }
         }
         if let Some(tuple) = tuple {
             let mut items = smallvec::SmallVec::new();
@@ -337,4 +344,14 @@ impl Projector<'_> {
         out.reached.push(true);
         out.followed.push((id, 0));
     }
+}
+
+/// All callees of one call site take the same arguments: the call has one list of them.
+fn debug_assert_same_arguments(calls: &[CallRecord]) {
+    let mut called = calls.iter().filter(|c| c.target.is_some());
+    let first = called.next();
+    debug_assert!(
+        called.all(|c| first.is_some_and(|f| f.args == c.args)),
+        "callees of one call take different arguments: {calls:?}"
+    );
 }

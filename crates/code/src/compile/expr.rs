@@ -86,9 +86,11 @@ impl<'a> Compiler<'a> {
             }
             Expr::Set(items) => self.build(items, Instr::BuildSet, range),
             Expr::Dict(items) => {
+                // As in CPython 2.7, the value comes first.
                 for (key, value) in items {
-                    self.expr(*key);
                     self.expr(*value);
+                    self.expr(*key);
+                    self.out.emit(Instr::Rot2);
                 }
                 self.out.at = range;
                 let places = items.iter().flat_map(|(k, v)| [*k, *v]);
@@ -443,12 +445,14 @@ impl<'a> Compiler<'a> {
         }
         let depth = loops.len() as u32 + 1;
         let range = self.range(c.element);
+        if let (ComprehensionKind::Dict, Some(value)) = (c.kind, c.value) {
+            self.expr(value);
+        }
         self.expr(c.element);
         self.out.at = range;
         match (c.kind, c.value) {
-            (ComprehensionKind::Dict, Some(value)) => {
-                self.expr(value);
-                self.out.at = range;
+            (ComprehensionKind::Dict, Some(_)) => {
+                self.out.emit(Instr::Rot2);
                 self.out.emit(Instr::MapAdd(depth));
             }
             (ComprehensionKind::Set, _) => self.out.emit(Instr::SetAdd(depth)),

@@ -142,8 +142,10 @@ pub(crate) fn start(
 ) -> Option<Key> {
     let name = to_bytes(f)?;
     let program = roots.program(db);
-    let (checked, machine) = (program.checked(db), program.machine(db));
-    let mode = u64::from(code_is_replaceable(db)) | u64::from(checked) << 1 | (machine as u64) << 2;
+    let mode = u64::from(code_is_replaceable(db))
+        | u64::from(program.checked(db)) << 1
+        | u64::from(program.extension(db)) << 2
+        | (program.machine(db) as u64) << 3;
     Some(
         KeyHasher::new(stage)
             .number(mode)

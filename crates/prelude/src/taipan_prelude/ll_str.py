@@ -7,6 +7,8 @@ from taipan_lowlevel import (
     STR, rpy_float_format, rpy_float_parse, rpy_float_parse_ok)
 from taipan_prelude.rstr import ll_strip_default, ll_slice
 
+# Flags of rpy_float_format.
+SIGN = 1
 ADD_DOT_0 = 2
 
 
@@ -119,9 +121,9 @@ def ll_lllong2dec(i):
 
 # Fixed-width formatting: %5d, %-5s, %05d, %02x, ...
 
-def ll_pad(s, width, left, zero):
+def ll_pad(s, width, left, zero, prefix):
     """s filled up to width: blanks before it (after it if left), or zeroes behind
-    its sign."""
+    its sign and that many further characters."""
     n = len(s.chars)
     if n >= width:
         return s
@@ -138,9 +140,10 @@ def ll_pad(s, width, left, zero):
     c = ' '
     if zero:
         c = '0'
+        start = prefix
         if n > 0 and (s.chars[0] == '-' or s.chars[0] == '+'):
-            start = 1
-            result.chars[0] = s.chars[0]
+            start += 1
+        llop.gc_copy_array(Void, s, result, 0, 0, start)
     i = 0
     while i < fill:
         result.chars[start + i] = c
@@ -207,7 +210,10 @@ def ll_formatd(x, code, precision, flags):
         room += 310
     buffer = malloc(STR, room + 32)
     n = rpy_float_format(x, code, precision, flags, buffer)
-    return ll_slice(buffer, 0, n)
+    result = ll_slice(buffer, 0, n)
+    if x != x and flags & SIGN != 0:
+        return ll_with_sign(result)
+    return result
 
 def ll_float_str(x):
     """str() and %f alike; unlike CPython's str(), as in RPython."""
@@ -224,18 +230,20 @@ def ll_str2float(s):
 
 # What format strings ask for beyond that.
 
-def ll_min_digits(s, count):
-    """%.5d: zeroes before the digits."""
-    sign = 0
+def ll_min_digits(s, count, prefix, keep_zero):
+    """%.5d: zeroes before the digits. %.0d of zero has none."""
+    first = prefix
     if s.chars[0] == '-':
-        sign = 1
-    return ll_pad(s, count + sign, False, True)
+        first += 1
+    if count == 0 and not keep_zero and len(s.chars) == first + 1 and s.chars[first] == '0':
+        return ll_slice(s, 0, first)
+    return ll_pad(s, count + first, False, True, prefix)
 
 def ll_with_sign(s):
     """%+d"""
-    if s.chars[0] == '-':
-        return s
     n = len(s.chars)
+    if n > 0 and s.chars[0] == '-':
+        return s
     result = malloc(STR, n + 1)
     result.chars[0] = '+'
     llop.gc_copy_array(Void, s, result, 0, 1, n)

@@ -22,5 +22,12 @@ def ll_hash_float(x):
     low = llop.cast_float_to_int(Signed, mantissa)
     return intmask(high + low + llop.int_lshift(Signed, exponent, 15))
 
+def ll_float_to_int(x):
+    if x != x:
+        raise ValueError
+    if x >= 9223372036854775808.0 or x < -9223372036854775808.0:
+        raise OverflowError
+    return llop.cast_float_to_int(Signed, x)
+
 def ll_float_pow(x, y):
     return ll_math_pow(x, y)

@@ -140,6 +140,10 @@ def ll_check_chr(n):
     if n < 0 or n > 255:
         raise ValueError
 
+def ll_check_shift(n):
+    if n < 0:
+        raise ValueError
+
 def ll_check_unichr(n):
     if n < 0 or n > 0x10ffff:
         raise ValueError

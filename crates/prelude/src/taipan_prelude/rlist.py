@@ -226,6 +226,8 @@ def ll_prepend(l, item):
 
 def ll_insert_nonneg(l, index, item):
     length = l.length
+    if index > length:
+        index = length
     resize_ge(l, length + 1)
     move_items(l, index, index + 1, length - index)
     l.items[index] = item
@@ -284,6 +286,8 @@ def ll_extend_with_char_count(l, ch, count):
 
 def ll_listdelslice_startonly(l, start):
     length = l.length
+    if start >= length:
+        return
     clear_items(l, start, length)
     resize_le(l, start)
 
@@ -291,6 +295,8 @@ def ll_listdelslice_startstop(l, start, stop):
     length = l.length
     if stop >= length:
         ll_listdelslice_startonly(l, start)
+        return
+    if stop <= start:
         return
     rest = length - stop
     move_items(l, stop, start, rest)
@@ -364,6 +370,8 @@ def repeat_items(result, l, length, factor):
 
 def ll_listslice_startonly(LIST, l, start):
     n = ll_length(l) - start
+    if n < 0:
+        n = 0
     result = ll_newlist(LIST, n)
     copy_items(l, result, start, 0, n)
     return result
@@ -381,6 +389,8 @@ def ll_listslice_startstop(LIST, l, start, stop):
 
 def ll_listslice_minusone(LIST, l):
     n = ll_length(l) - 1
+    if n < 0:
+        n = 0
     result = ll_newlist(LIST, n)
     copy_items(l, result, 0, 0, n)
     return result
@@ -388,6 +398,8 @@ def ll_listslice_minusone(LIST, l):
 def ll_listsetslice(l1, start, stop, l2):
     """l1[start:stop] = l2"""
     length = l1.length
+    if start > length:
+        start = length
     if stop > length:
         stop = length
     if stop < start:

@@ -798,6 +798,10 @@ def ll_split_chr(LIST, s, ch, limit):
     items[count] = piece(s, start, n)
     return result
 
+def ll_check_separator(separator):
+    if len(separator.chars) == 0:
+        raise ValueError
+
 def empty_separators(n, limit):
     """How often the text of n characters is split where the separator is empty: it is
     found at the same place again and again."""

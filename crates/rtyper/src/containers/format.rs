@@ -31,6 +31,14 @@ pub(super) struct Spec {
     code: u8,
 }
 
+impl Spec {
+    /// Nothing but the code.
+    fn is_plain(self) -> bool {
+        let flags = self.left || self.zero || self.sign || self.alternate;
+        !flags && self.width == 0 && self.precision.is_none()
+    }
+}
+
 /// Takes a format string apart.
 pub(super) fn parse(format: &[u32]) -> Typed<Vec<Piece>> {
     let byte = |i: usize| format.get(i).and_then(|c| u8::try_from(*c).ok());
@@ -220,7 +228,7 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
             _ => hop.inputarg(&Repr::Str, 0)?,
         },
         // As in RPython, whose `%f` is the `str()` of any number.
-        b'f' if spec.precision.is_none() && matches!(r, Repr::Int(_) | Repr::Bool) => {
+        b'f' if spec.is_plain() && matches!(r, Repr::Int(_) | Repr::Bool) => {
             of_type(hop, r.methods().rtype_str(hop)?)?
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
@@ -267,7 +275,13 @@ fn formatted(hop: &Hop<'_>, spec: Spec, unicode: bool) -> Typed<LLOperand> {
     }
     if spec.width > 0 {
         let zero = spec.zero && !matches!(spec.code, b's' | b'r' | b'c');
-        let args = [v, csigned(spec.width), cbool(spec.left), cbool(zero)];
+        let args = [
+            v,
+            csigned(spec.width),
+            cbool(spec.left),
+            cbool(zero),
+            csigned(prefix(spec)),
+        ];
         v = hop.llops.gendirectcall_to("ll_str.ll_pad", args, STR.ptr());
     }
     if unicode && hop.llops.ty(&v) != UNICODE.ptr() {
@@ -283,6 +297,14 @@ fn of_type(hop: &Hop<'_>, v: Option<LLOperand>) -> Typed<LLOperand> {
         }
         Some(v) => Ok(v),
         None => Err(TyperError::new("the value has no text")),
+    }
+}
+
+/// How many characters stand between the sign and the digits.
+fn prefix(spec: Spec) -> i64 {
+    match spec.code {
+        b'x' | b'X' if spec.alternate => 2,
+        _ => 0,
     }
 }
 
@@ -320,7 +342,12 @@ fn integer(hop: &Hop<'_>, spec: Spec, base: Option<&str>) -> Typed<LLOperand> {
             .gendirectcall_to(helper, [v, cbool(spec.alternate)], t),
     };
     if let Some(p) = spec.precision {
-        let args = [text, csigned(p)];
+        let args = [
+            text,
+            csigned(p),
+            csigned(prefix(spec)),
+            cbool(spec.code == b'o' && spec.alternate),
+        ];
         text = hop.llops.gendirectcall_to("ll_str.ll_min_digits", args, t);
     }
     if spec.sign {

@@ -567,6 +567,10 @@ fn split(name: &str, hop: &Hop<'_>, unicode: bool) -> RType {
             } else {
                 hop.exception_cannot_occur()?;
             }
+            // Of byte strings it is what RPython makes of it.
+            if suffix.is_empty() && unicode {
+                hop.gendirectcall("rstr.ll_check_separator", [by.clone()])?;
+            }
             let helper = format!(
                 "rstr.ll_{name}{}",
                 if suffix.is_empty() { "" } else { "_chr" }

@@ -88,6 +88,10 @@ impl ReprMethods for FloatRepr {
 
     fn rtype_int(&self, hop: &Hop<'_>) -> RType {
         let [v] = hop.inputargs([&Repr::Float])?;
+        if hop.rt.raises_uncaught() {
+            hop.raises_implicitly(&[Exc::ValueError, Exc::OverflowError])?;
+            return hop.gendirectcall("rfloat.ll_float_to_int", [v]).map(Some);
+        }
         hop.exception_cannot_occur()?;
         Ok(Some(hop.genop(View::CastFloatToInt { value: &v }, *SIGNED)))
     }

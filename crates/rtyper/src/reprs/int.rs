@@ -304,8 +304,8 @@ pub fn int_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
         HlOp::And => arithmetic(hop, NumOp::And),
         HlOp::Or => arithmetic(hop, NumOp::Or),
         HlOp::Xor => arithmetic(hop, NumOp::Xor),
-        HlOp::LShift => arithmetic(hop, NumOp::LShift),
-        HlOp::RShift => arithmetic(hop, NumOp::RShift),
+        HlOp::LShift => shift(hop, NumOp::LShift),
+        HlOp::RShift => shift(hop, NumOp::RShift),
         HlOp::AddOvf => add_ovf(hop),
         HlOp::SubOvf => checked(hop, PlainOp::IntSubOvf),
         HlOp::MulOvf => checked(hop, PlainOp::IntMulOvf),
@@ -354,15 +354,25 @@ fn arithmetic_repr(hop: &Hop<'_>) -> Typed<(Repr, NumFamily)> {
 
 fn arithmetic(hop: &Hop<'_>, op: NumOp) -> RType {
     let (r, family) = arithmetic_repr(hop)?;
-    let r2 = match op {
-        NumOp::LShift | NumOp::RShift => Repr::signed(),
-        _ => r.clone(),
-    };
-    let args = hop.inputargs([&r, &r2])?;
+    let args = hop.inputargs([&r, &r])?;
     hop.exception_cannot_occur()?;
     let v = hop
         .llops
         .genop(LLOp::Num(family, op).view(&args), r.lowleveltype());
+    hop.convert_result(v, &r).map(Some)
+}
+
+fn shift(hop: &Hop<'_>, op: NumOp) -> RType {
+    let (r, family) = arithmetic_repr(hop)?;
+    let args = hop.inputargs([&r, &Repr::signed()])?;
+    if hop.rt.raises_uncaught() && !is_nonneg(&hop.args_s[1]) {
+        hop.raises_implicitly(&[Exc::ValueError])?;
+        hop.gendirectcall("rint.ll_check_shift", [args[1].clone()])?;
+    } else {
+        hop.exception_cannot_occur()?;
+    }
+    let op = LLOp::Num(family, op);
+    let v = hop.llops.genop(op.view(&args), r.lowleveltype());
     hop.convert_result(v, &r).map(Some)
 }
 
@@ -430,6 +440,9 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
         hop.has_implicit_exception(Exc::OverflowError)?;
         name.push_str("_ovf");
         implicit = true;
+    } else if func == "py_div" && quotient_may_overflow(hop, family) {
+        name.push_str("_ovf");
+        implicit = true;
     }
     if zer && hop.has_implicit_exception(Exc::ZeroDivisionError)? {
         name.push_str("_zer");
@@ -462,6 +475,11 @@ fn call_helper(hop: &Hop<'_>, func: &str, zer: bool, ovf: bool) -> RType {
     hop.convert_result(v, &r).map(Some)
 }
 
+/// Whether the machine might trap on a quotient that is too large where that has to raise.
+fn quotient_may_overflow(hop: &Hop<'_>, family: NumFamily) -> bool {
+    family == NumFamily::Int && hop.rt.raises_uncaught() && !hop.args_s.iter().all(is_nonneg)
+}
+
 /// Quotient and remainder. Only the division looks whether the divisor is zero.
 fn divmod(hop: &Hop<'_>) -> RType {
     let Some(r) = tuple_items(&hop.r_result)?.first().cloned() else {
@@ -472,10 +490,10 @@ fn divmod(hop: &Hop<'_>) -> RType {
         Repr::Int(r) => r.family()?,
         _ => NumFamily::Int,
     };
-    let zer = if hop.has_implicit_exception(Exc::ZeroDivisionError)? {
-        "_zer"
-    } else {
-        ""
+    let zer = match hop.has_implicit_exception(Exc::ZeroDivisionError)? {
+        true if quotient_may_overflow(hop, family) => "_ovf_zer",
+        true => "_zer",
+        false => "",
     };
     let args = hop.inputargs([&r, &r])?;
     match zer {

@@ -89,6 +89,7 @@ fn with_optimized<R>(
 pub(crate) struct Surroundings {
     replaceable: bool,
     checked: bool,
+    extension: bool,
     machine: Machine,
     /// Where compiled code is entered.
     facts: Option<LowLevelFacts>,
@@ -100,6 +101,7 @@ impl Surroundings {
         Surroundings {
             replaceable: code_is_replaceable(db),
             checked: roots.program(db).checked(db),
+            extension: roots.program(db).extension(db),
             machine: roots.program(db).machine(db),
             facts: jit_is_on(db).then(|| low_level_facts(db, roots)),
         }
@@ -115,6 +117,7 @@ impl Surroundings {
         let (facts, old_facts) = (&self.facts, &before.facts);
         let is_same = self.replaceable == before.replaceable
             && self.checked == before.checked
+            && self.extension == before.extension
             && self.machine == before.machine
             && facts.is_some() == old_facts.is_some();
         let step = Step::of::<low_level_facts>(roots);

@@ -300,14 +300,12 @@ def str_decode_utf_16(s, size, errors, final=True, errorhandler=None):
 
 
 def str_decode_utf_16_be(s, size, errors, final=True, errorhandler=None):
-    text, pos, _ = str_decode_utf_16_helper(s, size, errors, final, errorhandler, "big",
-                                            'utf-16-be')
+    text, pos, _ = str_decode_utf_16_helper(s, size, errors, final, errorhandler, "big")
     return text, pos
 
 
 def str_decode_utf_16_le(s, size, errors, final=True, errorhandler=None):
-    text, pos, _ = str_decode_utf_16_helper(s, size, errors, final, errorhandler, "little",
-                                            'utf-16-le')
+    text, pos, _ = str_decode_utf_16_helper(s, size, errors, final, errorhandler, "little")
     return text, pos
 
 
@@ -408,14 +406,12 @@ def str_decode_utf_32(s, size, errors, final=True, errorhandler=None):
 
 
 def str_decode_utf_32_be(s, size, errors, final=True, errorhandler=None):
-    text, pos, _ = str_decode_utf_32_helper(s, size, errors, final, errorhandler, "big",
-                                            'utf-32-be')
+    text, pos, _ = str_decode_utf_32_helper(s, size, errors, final, errorhandler, "big")
     return text, pos
 
 
 def str_decode_utf_32_le(s, size, errors, final=True, errorhandler=None):
-    text, pos, _ = str_decode_utf_32_helper(s, size, errors, final, errorhandler, "little",
-                                            'utf-32-le')
+    text, pos, _ = str_decode_utf_32_helper(s, size, errors, final, errorhandler, "little")
     return text, pos
 
 
@@ -432,15 +428,10 @@ def unicode_encode_utf_32_helper(s, size, errors, errorhandler=None,
     while pos < size:
         code = ord(s[pos])
         pos += 1
-        if 0xd800 <= code < 0xe000:
-            low = _low_half(s, pos, size, code)
-            if low >= 0:
-                code = _joined(code, low)
-                pos += 1
-            elif not allow_surrogates:
-                pos = _handle_wide(result, errorhandler, errors, public_encoding_name,
-                                   s, pos - 1, pos, 4, big)
-                continue
+        if 0xd800 <= code < 0xe000 and not allow_surrogates:
+            pos = _handle_wide(result, errorhandler, errors, public_encoding_name,
+                               s, pos - 1, pos, 4, big)
+            continue
         _append_unit(result, code, 4, big)
     return result.build()
 

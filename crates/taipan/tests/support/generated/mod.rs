@@ -1,5 +1,6 @@
 //! The generated programs, by kind.
 
+mod families;
 mod objects;
 mod random;
 
@@ -61,6 +62,9 @@ pub(crate) const PROGRAMS: &str = "programs";
 /// The target of programs of one module with many classes.
 pub(crate) const CLASSES: &str = "classes";
 
+/// The target of programs of one module with calls that reach several functions.
+pub(crate) const FAMILIES: &str = "families";
+
 /// How many bytes such a program is made from.
 pub(crate) const BYTES: usize = 16 << 10;
 
@@ -72,6 +76,11 @@ pub(crate) fn random_program(choices: Choices<'_>) -> Generated {
 /// A program of one module with many classes.
 pub(crate) fn program_of_classes(choices: Choices<'_>) -> Generated {
     one_module(CLASSES, objects::program(choices))
+}
+
+/// A program of one module with calls that reach several functions.
+pub(crate) fn program_of_families(choices: Choices<'_>) -> Generated {
+    one_module(FAMILIES, families::program(choices))
 }
 
 /// The first programs of a target, or those that the environment asks for.
