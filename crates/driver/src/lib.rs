@@ -109,7 +109,7 @@ pub use run::{RunRequest, run};
 pub use saved::{SavedState, wake, woken};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};
-pub use stages::drivers::color_of_name;
+pub use stages::drivers::{color_of_name, may_have_drivers};
 pub use taipan_cache::{Cache, CacheLimits, Key, KeyHasher, clean_cache, default_cache_folder};
 pub use taipan_codegen::GDB_PRINTERS;
 pub use taipan_codegen_cranelift::missing_library;

@@ -126,7 +126,12 @@ impl<'p> Annotator<'p> {
         }
         let start = a.specs[0].graph.startblock;
         a.schedule(PORTAL, start);
+        let mut left = a.policy.most_evaluations;
         while let Some((s, b)) = a.pending.pop_front() {
+            program.check_cancelled();
+            if let Some(left) = &mut left {
+                *left = (left.checked_sub(1)).ok_or_else(|| HintError::too_large(portal.name()))?;
+            }
             a.queued.remove(&(s, b));
             a.flow(s, b)?;
         }
