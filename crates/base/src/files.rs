@@ -512,7 +512,10 @@ mod tests {
         assert!(made.unwrap().success());
         let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         let system = OsSystem::new(&[]);
-        assert_eq!(system.read(&pipe), FileContents::Unreadable("a pipe".into()));
+        assert_eq!(
+            system.read(&pipe),
+            FileContents::Unreadable("a pipe".into())
+        );
         let there = system.read(&socket);
         assert_eq!(there, FileContents::Unreadable("a socket".into()));
         assert!(matches!(system.read(folder), FileContents::Directory(_)));

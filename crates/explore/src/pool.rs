@@ -25,7 +25,9 @@ impl<T: Send + 'static> Pool<T> {
         size: &Size,
         work: impl Fn(T) -> Option<T> + Send + Sync + 'static,
     ) -> io::Result<Pool<T>> {
-        Pool::start_by(name, size, work, |thread, body| thread.spawn(body).map(drop))
+        Pool::start_by(name, size, work, |thread, body| {
+            thread.spawn(body).map(drop)
+        })
     }
 
     fn start_by(

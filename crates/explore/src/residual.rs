@@ -47,7 +47,10 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
         (Err(e), _) | (_, Err(e)) => {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(Refusal::new(503, format!("no thread for what it prints: {e}")));
+            return Err(Refusal::new(
+                503,
+                format!("no thread for what it prints: {e}"),
+            ));
         }
     };
     let ended = wait(&mut child);

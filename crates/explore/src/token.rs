@@ -26,7 +26,9 @@ impl Token {
 
     /// Whether the part of an address behind the question mark has it.
     pub(crate) fn is_in_query(&self, query: &str) -> bool {
-        query.split('&').any(|p| p.strip_prefix("token=").is_some_and(|t| self.is(t)))
+        query
+            .split('&')
+            .any(|p| p.strip_prefix("token=").is_some_and(|t| self.is(t)))
     }
 
     /// Whether the header `Cookie` of a request has it.
@@ -39,7 +41,10 @@ impl Token {
     /// The header that sets the cookie.
     pub(crate) fn set_cookie(&self, port: u16) -> String {
         let name = cookie_name(port);
-        format!("Set-Cookie: {name}={}; Path=/; HttpOnly; SameSite=Strict\r\n", self.0)
+        format!(
+            "Set-Cookie: {name}={}; Path=/; HttpOnly; SameSite=Strict\r\n",
+            self.0
+        )
     }
 }
 

@@ -41,8 +41,7 @@ pub use completion::{
     Completion, CompletionKind, completes_import, completions, documentation, module_documentation,
 };
 pub use diagnostics::{
-    Checked, closed_file_diagnostics, file_diagnostics, unreached,
-    workspace_diagnostics,
+    Checked, closed_file_diagnostics, file_diagnostics, unreached, workspace_diagnostics,
 };
 pub use fixes::{Fix, fixes};
 pub use hierarchy::{Call, Item, call_items, callees, callers, subtypes, supertypes, type_items};

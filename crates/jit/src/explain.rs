@@ -5,9 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use taipan_graph::{BlockId, VarId};
-use taipan_lltype::{
-    CodePlace, FuncSym, LLGraph, LLOp, LLOperand, NamedOperands, PlainOp, View,
-};
+use taipan_lltype::{CodePlace, FuncSym, LLGraph, LLOp, LLOperand, NamedOperands, PlainOp, View};
 
 use crate::annotator::{Annotator, PORTAL, Place, SpecIx};
 use crate::binding::Binding;

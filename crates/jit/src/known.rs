@@ -64,7 +64,7 @@ struct Known {
 /// Longest path that is shown.
 const MOST_STEPS: usize = 12;
 
-/// Maximum number of evaluated blocks, over all copies of functions. PySOM needs some 20,000.
+/// Maximum number of evaluated blocks, over all copies of functions.
 const MOST_EVALUATIONS: usize = 4_000_000;
 
 impl KnownNames {
@@ -91,13 +91,21 @@ pub fn known_names(program: &dyn JitProgram, driver: &DriverInfo) -> Result<Know
     let graph =
         (program.graph(&driver.portal)).ok_or_else(|| HintError::no_graph(driver.portal.name()))?;
     let graph = prepare(&promote_greens(&graph), false);
-    let policy = Policy {
-        driver: true,
-        most_evaluations: Some(MOST_EVALUATIONS),
-        ..Policy::default()
-    };
     let is_red = |i: usize| i >= driver.greens.len();
-    let mut a = Annotator::run(program, &driver.portal, graph, &is_red, policy)?;
+    let run = |single_origin: bool| {
+        let policy = Policy {
+            driver: true,
+            most_evaluations: Some(MOST_EVALUATIONS),
+            single_origin,
+            ..Policy::default()
+        };
+        Annotator::run(program, &driver.portal, graph.clone(), &is_red, policy)
+    };
+    // The hint is seldom used with drivers.
+    let mut a = match run(true) {
+        Ok(a) if !a.has_concrete => a,
+        _ => run(false)?,
+    };
     let colors = Colors::compute(&mut a);
     let trails = Trails::new(&a);
     let mut names = IndexMap::<FuncSym, BTreeMap<String, Known>, FxBuildHasher>::default();

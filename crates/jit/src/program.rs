@@ -77,6 +77,9 @@ pub struct Policy {
     /// Maximum number of blocks that the hint-annotator evaluates; none if it may take as long as
     /// it takes.
     pub most_evaluations: Option<usize>,
+    /// Of all that a value depends on, one operation or argument is kept: enough to tell colors as long
+    /// as there is no hint `concrete`, and much faster.
+    pub single_origin: bool,
 }
 
 impl Policy {

@@ -56,7 +56,9 @@ impl Document {
         self.sifted = sifted.edits;
         // The last one was the present text then: it is, or stands at its place.
         let last = sifted.texts.len() - 1;
-        let newer = self.earlier.split_off(self.earlier.len() - (self.edits - sifted.edits));
+        let newer = self
+            .earlier
+            .split_off(self.earlier.len() - (self.edits - sifted.edits));
         let kept = sifted.texts.into_iter().enumerate();
         let kept = kept.filter(|(i, _)| *i != last && matter.contains(i));
         self.earlier = kept.map(|(_, text)| text).chain(newer).collect();
@@ -184,9 +186,8 @@ mod tests {
             };
             documents.change(path, version, vec![change], Encoding::Utf8);
         };
-        let earlier = |documents: &Documents| -> String {
-            documents.get(path).unwrap().earlier.concat()
-        };
+        let earlier =
+            |documents: &Documents| -> String { documents.get(path).unwrap().earlier.concat() };
         write(&mut documents, "1");
         write(&mut documents, "2");
         let first = documents.get(path).unwrap().to_sift();

@@ -8,13 +8,13 @@ mod write;
 
 use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
-    CodeActionRequest, CodeLensRequest, Completion as CompletionRequest, DocumentHighlightRequest, DocumentLinkRequest,
-    DocumentSymbolRequest, FoldingRangeRequest, GotoDefinition, GotoImplementation,
-    GotoTypeDefinition, HoverRequest, InlayHintRequest, InlayHintResolveRequest,
-    PrepareRenameRequest, References, Rename, Request, ResolveCompletionItem,
-    SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, SignatureHelpRequest, TypeHierarchyPrepare, TypeHierarchySubtypes,
-    TypeHierarchySupertypes, WorkspaceSymbolRequest,
+    CodeActionRequest, CodeLensRequest, Completion as CompletionRequest, DocumentHighlightRequest,
+    DocumentLinkRequest, DocumentSymbolRequest, FoldingRangeRequest, GotoDefinition,
+    GotoImplementation, GotoTypeDefinition, HoverRequest, InlayHintRequest,
+    InlayHintResolveRequest, PrepareRenameRequest, References, Rename, Request,
+    ResolveCompletionItem, SelectionRangeRequest, SemanticTokensFullDeltaRequest,
+    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest,
+    TypeHierarchyPrepare, TypeHierarchySubtypes, TypeHierarchySupertypes, WorkspaceSymbolRequest,
 };
 use serde_json::Value;
 
@@ -56,7 +56,9 @@ fn call<R: Request>(
 ) -> Result<Reply, Refusal> {
     let params = serde_json::from_value(params).map_err(wrong)?;
     let result = handle(snapshot, params).map_err(Refusal::Reason)?;
-    serde_json::to_value(result).map(Reply::Whole).map_err(wrong)
+    serde_json::to_value(result)
+        .map(Reply::Whole)
+        .map_err(wrong)
 }
 
 fn hover(snapshot: &Snapshot, params: Value) -> Result<Reply, Refusal> {

@@ -349,7 +349,7 @@ impl<'c> Server<'c> {
                 let path = path_of(&params.text_document.uri);
                 if self.documents.close(&path).is_some() {
                     self.overlay.close(&path);
-                        self.stale.programs |= !self.in_project(&path);
+                    self.stale.programs |= !self.in_project(&path);
                     self.stale.files.insert(path);
                 }
             }
@@ -402,7 +402,8 @@ impl<'c> Server<'c> {
         for path in &stale.files {
             if let Some(document) = self.documents.get(path) {
                 let earlier = document.earlier.as_slice().into();
-                self.overlay.set(path.clone(), document.text.clone(), earlier);
+                self.overlay
+                    .set(path.clone(), document.text.clone(), earlier);
             }
         }
         let paths: Vec<Utf8PathBuf> = stale.files.into_iter().collect();

@@ -205,7 +205,10 @@ fn a_function_is_shown_at_every_stage() {
     assert_eq!(known["pc"]["class"], "green", "{known}");
     assert_eq!(known["acc"]["class"], "red", "{known}");
     let why = known["acc"]["text"].as_str().unwrap();
-    assert!(why.starts_with("red: argument `acc` of portal of"), "{known}");
+    assert!(
+        why.starts_with("red: argument `acc` of portal of"),
+        "{known}"
+    );
     assert_eq!(server.value("/api/colors?f=main.entry_point"), json!({}));
     let colors = server.value("/api/view?f=main.interpret&stage=colors");
     assert!(
@@ -420,7 +423,13 @@ fn who_does_not_have_the_token_gets_nothing() {
         server.cookie()
     );
     assert!(head.lines().any(|l| l == set), "{head}");
-    assert!(!answer.split_once("\r\n\r\n").unwrap().1.contains(&server.token));
+    assert!(
+        !answer
+            .split_once("\r\n\r\n")
+            .unwrap()
+            .1
+            .contains(&server.token)
+    );
 }
 
 /// Connections that nobody uses, as browsers open them, keep nobody from asking; too many at once

@@ -108,7 +108,13 @@ fn earlier_texts_that_do_not_matter() {
     target.run(|choices| {
         let db = TestDb::default();
         let file = db.file("/main.py");
-        let mut text = choices.of(SHIPPED).1.lines().take(60).collect::<Vec<_>>().join("\n");
+        let mut text = choices
+            .of(SHIPPED)
+            .1
+            .lines()
+            .take(60)
+            .collect::<Vec<_>>()
+            .join("\n");
         let (mut all, mut few): (Vec<Arc<str>>, Vec<Arc<str>>) = (Vec::new(), Vec::new());
         for _ in 0..2 + choices.below(6) {
             all.push((&*text).into());
@@ -116,7 +122,10 @@ fn earlier_texts_that_do_not_matter() {
             if choices.bool() {
                 let matter = texts_that_matter(&db, file, &few);
                 let kept = few.into_iter().enumerate();
-                few = kept.filter(|(i, _)| matter.contains(i)).map(|(_, t)| t).collect();
+                few = kept
+                    .filter(|(i, _)| matter.contains(i))
+                    .map(|(_, t)| t)
+                    .collect();
             }
             text = match choices.below(4) {
                 0 => all[choices.below(all.len())].to_string(),

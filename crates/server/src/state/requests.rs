@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use crossbeam_channel::{Receiver, at, never};
 use lsp_server::{ErrorCode, Request, RequestId, Response};
-use lsp_types::{MessageType, NumberOrString, Url};
 use lsp_types::request::{Initialize, Request as _};
+use lsp_types::{MessageType, NumberOrString, Url};
 use salsa::{CancellationToken, Database as _};
 use serde_json::{Value, json};
 
@@ -201,7 +201,10 @@ impl Server<'_> {
 
     /// Fires when the next request has to be answered.
     pub(super) fn timer(&self) -> Receiver<Instant> {
-        let requests = self.pending.values().filter_map(|p| p.deadline(self.analysing));
+        let requests = self
+            .pending
+            .values()
+            .filter_map(|p| p.deadline(self.analysing));
         let pulls = self.pulls.iter().map(|p| p.since + PATIENCE);
         let pulls = pulls.filter(|_| self.analysing);
         requests.chain(pulls).min().map_or_else(never, at)
@@ -238,7 +241,9 @@ impl Server<'_> {
             self.respond(response)?;
         }
         let is_late = |p: &Pull| self.analysing && p.since + PATIENCE <= now;
-        let (late, rest) = std::mem::take(&mut self.pulls).into_iter().partition(is_late);
+        let (late, rest) = std::mem::take(&mut self.pulls)
+            .into_iter()
+            .partition(is_late);
         self.pulls = rest;
         let late: Vec<Pull> = late;
         for pull in late {
@@ -313,7 +318,13 @@ impl Server<'_> {
                 });
                 if same {
                     self.refresh()?;
-                    self.work(id, pending.method, pending.params, pending.document, pending.since);
+                    self.work(
+                        id,
+                        pending.method,
+                        pending.params,
+                        pending.document,
+                        pending.since,
+                    );
                     return Ok(());
                 }
                 error(ErrorCode::ContentModified, "the document has changed")

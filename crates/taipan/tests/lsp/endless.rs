@@ -16,7 +16,10 @@ def entry_point(argv):
 
 fn typed(c: &mut Client) -> String {
     let hover = c.at("textDocument/hover", "main.py", "double(len", 0);
-    hover["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    hover["contents"]["value"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The code of the error that a request is answered with.
@@ -39,7 +42,9 @@ fn every_request_is_answered() {
         "textDocument": {"uri": c.url("main.py")},
         "position": c.position("main.py", "double(len", 0),
     });
-    let hovers: Vec<i64> = (0..6).map(|_| c.ask("textDocument/hover", place.clone())).collect();
+    let hovers: Vec<i64> = (0..6)
+        .map(|_| c.ask("textDocument/hover", place.clone()))
+        .collect();
     // What is about syntax waits for none of them.
     let symbols = c.request("textDocument/documentSymbol", document.clone());
     assert_eq!(symbols.as_array().unwrap().len(), 2);
@@ -48,7 +53,10 @@ fn every_request_is_answered() {
         assert_eq!(c.answer(id)["error"]["code"], -32801);
     }
     // ServerCancelled: the client is to ask again.
-    assert_eq!(code(&mut c, "textDocument/diagnostic", document), Some(-32802));
+    assert_eq!(
+        code(&mut c, "textDocument/diagnostic", document),
+        Some(-32802)
+    );
     // Everything is as it was when the text is.
     c.set_text("main.py", PROGRAM);
     assert_eq!(typed(&mut c), known);

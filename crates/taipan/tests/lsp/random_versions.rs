@@ -35,14 +35,53 @@ def entry_point(argv):
 const PLACES: &[&[&str]] = &[
     &["LIMIT = 10", "LIMIT = 10 +", "LIMIT = 'x'", "LIMIT = ("],
     &["kind = 1", "kind = [", "kind = 2", "kind = "],
-    &["def __init__(self, x):", "def __init__(self, x", "def __init__(self, x)"],
-    &["return self.x + self.kind", "return self.", "return (self.x", "return self.y"],
-    &["def double(n):", "def double(n, ", "def duble(n):", "double(n):"],
-    &["total = n * 2", "total = n * (", "total = [n]", "total = n +"],
-    &["return total", "return total[", "return str(total)", "retrun total"],
-    &["return 'hello ' + name", "return 'hello", "return name.", "return len(name)"],
-    &["a = A(double(len(argv)))", "a = A(double(len(argv))", "a = A(double(argv))", "a = A(1"],
-    &["return a.get() + LIMIT", "return a.get() +", "return a.", "return a.get()"],
+    &[
+        "def __init__(self, x):",
+        "def __init__(self, x",
+        "def __init__(self, x)",
+    ],
+    &[
+        "return self.x + self.kind",
+        "return self.",
+        "return (self.x",
+        "return self.y",
+    ],
+    &[
+        "def double(n):",
+        "def double(n, ",
+        "def duble(n):",
+        "double(n):",
+    ],
+    &[
+        "total = n * 2",
+        "total = n * (",
+        "total = [n]",
+        "total = n +",
+    ],
+    &[
+        "return total",
+        "return total[",
+        "return str(total)",
+        "retrun total",
+    ],
+    &[
+        "return 'hello ' + name",
+        "return 'hello",
+        "return name.",
+        "return len(name)",
+    ],
+    &[
+        "a = A(double(len(argv)))",
+        "a = A(double(len(argv))",
+        "a = A(double(argv))",
+        "a = A(1",
+    ],
+    &[
+        "return a.get() + LIMIT",
+        "return a.get() +",
+        "return a.",
+        "return a.get()",
+    ],
 ];
 
 fn text_of(chosen: &[usize]) -> String {
@@ -146,13 +185,19 @@ fn each_function_is_as_it_was_where_it_parsed_last() {
     // One function is broken, and stays so while another one changes.
     let broken = PROGRAM.replace("def get(self):", "def get(self, (:");
     c.set_text(FILE, &broken);
-    let changed = broken.replace("total = n * 2", "total = 'text'");
+    let changed = broken.replace("return 'hello ' + name", "return len(name)");
     c.set_text(FILE, &changed);
-    let known = hover(&mut c, "double(n)");
-    assert!(known.as_str().unwrap().contains("-> SomeString"), "{known}");
+    let known = hover(&mut c, "greeting(name)");
+    assert!(
+        known.as_str().unwrap().contains("-> SomeInteger"),
+        "{known}"
+    );
     // Then the other one is broken, too: it is what it was just before.
-    c.set_text(FILE, &changed.replace("return total", "return total["));
-    assert_eq!(hover(&mut c, "double(n)"), known);
+    c.set_text(
+        FILE,
+        &changed.replace("return len(name)", "return len(name["),
+    );
+    assert_eq!(hover(&mut c, "greeting(name)"), known);
     let get = hover(&mut c, "get() +");
     assert!(get.as_str().unwrap().contains("-> SomeInteger"), "{get}");
     c.stop();

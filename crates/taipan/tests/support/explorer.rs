@@ -114,7 +114,10 @@ impl Explorer {
 
     /// The address that it printed, at a place of the page.
     pub(crate) fn url(&self, place: &str) -> String {
-        format!("http://127.0.0.1:{}/?token={}{place}", self.port, self.token)
+        format!(
+            "http://127.0.0.1:{}/?token={}{place}",
+            self.port, self.token
+        )
     }
 
     /// The cookie of its page.
