@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use fastrand::Rng;
-use taipan_base::{Diagnostic, LineIndex, Span};
+use taipan_base::{Db, Diagnostic, LineIndex, Span};
 use taipan_benches::{EditKind, Flaw, Project};
 use taipan_driver::{EmitForm, EmitRequest, Stage, Timings, emit};
 use taipan_testkit::fuzz::{Choices, Target};
@@ -172,7 +173,32 @@ const SMALL: &[(&str, &str)] = &[
     ("shapes.py", include_str!("small/shapes.py")),
 ];
 
-/// A few edits of a small program, each as likely to break it as not, and back.
+/// The texts that buffers had before, by path.
+type Earlier = BTreeMap<String, Vec<Arc<str>>>;
+
+/// Writes texts of open buffers.
+fn write_buffers(bench: &mut Workbench, files: &Files, earlier: &Earlier) {
+    for (file, text) in files {
+        let earlier = earlier.get(file).map_or(&[][..], Vec::as_slice);
+        bench.system.write_buffer(path(file), text, earlier.into());
+    }
+    let paths: Vec<Utf8PathBuf> = files.keys().map(|file| path(file)).collect();
+    taipan_base::sync(&mut bench.db, &paths);
+}
+
+/// The texts that matter.
+fn sifted(bench: &Workbench, earlier: &Earlier) -> Earlier {
+    let sift = |(name, texts): (&String, &Vec<Arc<str>>)| {
+        let file = bench.db.files().get(&bench.db, &path(name));
+        let matter = taipan_code::texts_that_matter(&bench.db, file, texts);
+        let kept = matter.into_iter().map(|i| texts[i].clone()).collect();
+        (name.clone(), kept)
+    };
+    earlier.iter().map(sift).collect()
+}
+
+/// A few edits of a small program, each as likely to break it as not, and back: of files, or of open
+/// buffers, in which what is broken keeps what it said last.
 #[test]
 fn small_programs() {
     let target = Target::new("edits").cases(8).bytes(256);
@@ -183,26 +209,33 @@ fn small_programs() {
         let mut now = original.clone();
         let mut warm = workbench(&now, "main.py");
         let asked_first = choices.bool();
+        let are_buffers = choices.bool();
+        let mut earlier = Earlier::new();
         if asked_first {
             artifacts(&warm, false);
         }
         for _ in 0..1 + choices.below(4) {
-            let mut written = Vec::new();
             for _ in 0..1 + choices.below(2) {
                 let (path, _) = choices.of(SMALL);
                 let text = match choices.below(6) {
                     0 => original[path].clone(),
                     1 => slightly_damaged(&now[path], choices),
+                    2 if are_buffers => slightly_damaged(&now[path], choices),
                     _ => edited(&now[path], choices),
                 };
-                now.insert(path.to_owned(), text.clone());
-                written.push((path.to_owned(), text));
+                if let Some(old) = now.insert(path.to_owned(), text)
+                    && are_buffers
+                {
+                    earlier.entry(path.to_owned()).or_default().push(old.into());
+                }
             }
-            write(&mut warm, &written);
+            write_buffers(&mut warm, &now, &earlier);
             if choices.below(3) == 0 {
                 continue;
             }
-            let fresh = workbench(&now, "main.py");
+            let mut fresh = workbench(&now, "main.py");
+            let matter = sifted(&fresh, &earlier);
+            write_buffers(&mut fresh, &now, &matter);
             let (a, b) = (artifacts(&warm, false), artifacts(&fresh, false));
             let changes = now.iter().map(|(p, t)| line_difference(&original[p], t));
             let changes: String = changes.collect();

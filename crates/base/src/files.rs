@@ -3,7 +3,8 @@
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::os::unix::fs::FileTypeExt;
+use std::io::Read as _;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -23,11 +24,14 @@ pub struct File {
     /// Its contents, or why there are none.
     #[returns(ref)]
     pub contents: FileContents,
-    /// An earlier text of an open buffer that could be compiled as a whole: what cannot
-    /// be compiled of the present one is taken from it.
+    /// The texts that an open buffer had before, the oldest first, as far as they matter: what cannot
+    /// be compiled of the present one is taken from the last of them in which it could.
     #[returns(ref)]
-    pub fallback: Option<Arc<str>>,
+    pub earlier: EarlierTexts,
 }
+
+/// The earlier texts of an open buffer, the oldest first.
+pub type EarlierTexts = Arc<[Arc<str>]>;
 
 /// Contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,10 +87,10 @@ pub trait System: Send + Sync {
     /// Reads a file.
     fn read(&self, path: &Utf8Path) -> FileContents;
 
-    /// The earlier text of a file that stands in for what is broken in the present one
-    /// ([`File::fallback`]). Files on disk have none.
-    fn fallback(&self, _path: &Utf8Path) -> Option<Arc<str>> {
-        None
+    /// The earlier texts of a file that stand in for what is broken in the present one
+    /// ([`File::earlier`]). Files on disk have none.
+    fn earlier(&self, _path: &Utf8Path) -> EarlierTexts {
+        EarlierTexts::default()
     }
 
     /// The folder that people work in, whose files they know by relative paths
@@ -195,15 +199,42 @@ pub fn decode(bytes: Vec<u8>) -> FileContents {
     }
 }
 
-/// The contents of a file; none of a device or a pipe, whose contents may never come or end. There is nothing
-/// in `/dev/null`.
-fn read_file(path: &Utf8Path) -> std::io::Result<Option<Vec<u8>>> {
+/// Bytes of the largest file that is read: a sparse file of any size takes no room on the disk.
+const LARGEST_FILE: u64 = 256 << 20;
+
+/// The contents of a regular file, or what is there instead: devices, pipes and sockets may never
+/// end, or wait for somebody who writes. There is nothing in `/dev/null`.
+fn read_file(path: &Utf8Path) -> std::io::Result<Result<Vec<u8>, &'static str>> {
+    let other = |kind: std::fs::FileType| match () {
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    };
     let kind = std::fs::metadata(path)?.file_type();
-    let is_device = kind.is_char_device() || kind.is_block_device();
-    if is_device || kind.is_fifo() || kind.is_socket() {
-        return Ok((path == "/dev/null").then(Vec::new));
+    if kind.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
     }
-    std::fs::read(path).map(Some)
+    if !kind.is_file() {
+        return Ok(match path == "/dev/null" {
+            true => Ok(Vec::new()),
+            false => Err(other(kind)),
+        });
+    }
+    // It may be something else by now, and opening a pipe would wait.
+    let mut file = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Ok(Err(other(meta.file_type())));
+    }
+    if meta.len() > LARGEST_FILE {
+        return Ok(Err("larger than 256 MiB"));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Ok(bytes))
 }
 
 /// Lists a directory.
@@ -230,8 +261,8 @@ impl System for OsSystem {
             return environment::read(path);
         }
         match read_file(path) {
-            Ok(Some(bytes)) => decode(bytes),
-            Ok(None) => FileContents::Unreadable("a device".into()),
+            Ok(Ok(bytes)) => decode(bytes),
+            Ok(Err(kind)) => FileContents::Unreadable(kind.into()),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => FileContents::Missing,
             Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => FileContents::Missing,
             Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => list(path),
@@ -257,7 +288,7 @@ impl System for OsSystem {
 /// A file system in memory, for tests and editors; shipped files are there too.
 pub struct MemorySystem {
     shipped: Shipped,
-    files: Mutex<HashMap<Utf8PathBuf, Arc<str>>>,
+    files: Mutex<HashMap<Utf8PathBuf, (Arc<str>, EarlierTexts)>>,
 }
 
 impl MemorySystem {
@@ -271,7 +302,13 @@ impl MemorySystem {
 
     /// Puts a file there. A database that has read it must be told with [`sync`].
     pub fn write(&self, path: impl Into<Utf8PathBuf>, text: &str) {
-        self.files.lock().unwrap().insert(path.into(), text.into());
+        self.write_buffer(path, text, EarlierTexts::default());
+    }
+
+    /// The same for an open buffer, with the texts that it had before.
+    pub fn write_buffer(&self, path: impl Into<Utf8PathBuf>, text: &str, earlier: EarlierTexts) {
+        let mut files = self.files.lock().unwrap();
+        files.insert(path.into(), (text.into(), earlier));
     }
 
     /// Takes a file away.
@@ -286,8 +323,8 @@ impl System for MemorySystem {
             return self.shipped.read(path);
         }
         let files = self.files.lock().unwrap();
-        if let Some(t) = files.get(path) {
-            return FileContents::Text(t.clone());
+        if let Some((text, _)) = files.get(path) {
+            return FileContents::Text(text.clone());
         }
         let mut names: Vec<Box<str>> = files
             .keys()
@@ -300,6 +337,11 @@ impl System for MemorySystem {
         names.sort();
         names.dedup();
         FileContents::Directory(names.into())
+    }
+
+    fn earlier(&self, path: &Utf8Path) -> EarlierTexts {
+        let files = self.files.lock().unwrap();
+        files.get(path).map(|f| f.1.clone()).unwrap_or_default()
     }
 
     fn ask_c_compiler(
@@ -342,7 +384,7 @@ impl Files {
         };
         let contents = db.system().read(path);
         let missing = contents == FileContents::Missing;
-        let file = File::builder(path.to_owned(), contents, db.system().fallback(path))
+        let file = File::builder(path.to_owned(), contents, db.system().earlier(path))
             .durability(durability)
             .new(db);
         map.insert(path.to_owned(), file);
@@ -414,9 +456,9 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
         let known = lock(&db.files().by_path).get(path).copied();
         let Some(file) = known else { continue };
         let contents = db.system().read(path);
-        let fallback = db.system().fallback(path);
-        if *file.fallback(db) != fallback {
-            file.set_fallback(db).to(fallback);
+        let earlier = db.system().earlier(path);
+        if *file.earlier(db) != earlier {
+            file.set_earlier(db).to(earlier);
         }
         if *file.contents(db) != contents {
             let mut missing = lock(&db.files().missing);
@@ -444,5 +486,23 @@ mod tests {
         assert!(matches!(never_ends, FileContents::Unreadable(_)));
         let nothing = system.read(Utf8Path::new("/dev/null"));
         assert_eq!(nothing, FileContents::Text("".into()));
+    }
+
+    #[test]
+    fn pipes_and_sockets_are_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let (pipe, socket) = (folder.join("pipe.py"), folder.join("socket.py"));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let system = OsSystem::new(&[]);
+        assert_eq!(
+            system.read(&pipe),
+            FileContents::Unreadable("a pipe".into())
+        );
+        let there = system.read(&socket);
+        assert_eq!(there, FileContents::Unreadable("a socket".into()));
+        assert!(matches!(system.read(folder), FileContents::Directory(_)));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_language::Machine;
 
-use crate::{CAnswer, FileContents, System};
+use crate::{CAnswer, EarlierTexts, FileContents, System};
 
 /// A system whose files are those of another one, except where an editor has them
 /// open: there the buffer's text counts, saved or not.
@@ -17,7 +17,7 @@ pub struct Overlay {
 
 struct Buffer {
     text: Arc<str>,
-    fallback: Option<Arc<str>>,
+    earlier: EarlierTexts,
 }
 
 impl Overlay {
@@ -29,11 +29,11 @@ impl Overlay {
         }
     }
 
-    /// Opens a buffer or replaces its text, with the last text of it that could be
-    /// compiled as a whole, if there was one. A database that has read the file must be
-    /// told with [`crate::sync`].
-    pub fn set(&self, path: impl Into<Utf8PathBuf>, text: Arc<str>, fallback: Option<Arc<str>>) {
-        self.lock().insert(path.into(), Buffer { text, fallback });
+    /// Opens a buffer or replaces its text, with the texts that it had before
+    /// ([`crate::File::earlier`]). A database that has read the file must be told with
+    /// [`crate::sync`].
+    pub fn set(&self, path: impl Into<Utf8PathBuf>, text: Arc<str>, earlier: EarlierTexts) {
+        self.lock().insert(path.into(), Buffer { text, earlier });
     }
 
     /// Closes a buffer: the file below counts again.
@@ -73,8 +73,10 @@ impl System for Overlay {
         self.under.ask_c_compiler(machine, source, options, headers)
     }
 
-    fn fallback(&self, path: &Utf8Path) -> Option<Arc<str>> {
-        self.lock().get(path)?.fallback.clone()
+    fn earlier(&self, path: &Utf8Path) -> EarlierTexts {
+        let buffers = self.lock();
+        let buffer = buffers.get(path);
+        buffer.map(|b| b.earlier.clone()).unwrap_or_default()
     }
 }
 
@@ -91,7 +93,7 @@ mod tests {
         let path = Utf8Path::new("/a.py");
         let text = |t: &str| FileContents::Text(t.into());
         assert_eq!(overlay.read(path), text("disk"));
-        overlay.set(path, "buffer".into(), None);
+        overlay.set(path, "buffer".into(), EarlierTexts::default());
         assert_eq!(overlay.read(path), text("buffer"));
         overlay.close(path);
         assert_eq!(overlay.read(path), text("disk"));

@@ -23,6 +23,7 @@ pub use bytecode::*;
 pub use compile::testing::{TESTING_GLOBAL, field as explanation};
 pub use disasm::{disassemble, disassemble_with};
 pub use queries::*;
+pub use recover::texts_that_matter;
 pub use verify::verify;
 
 #[cfg(test)]

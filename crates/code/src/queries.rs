@@ -10,7 +10,7 @@ use taipan_syntax::{ParsedFile, SyntaxError};
 
 use crate::bytecode::*;
 use crate::compile::{Compiled, compile};
-use crate::recover::recover;
+use crate::recover::{is_whole, recover};
 
 /// A file's syntax tree. Its spans change with every edit, so nothing but
 /// [`module_codes`] reads it.
@@ -86,7 +86,7 @@ impl<'db> ModuleCodes<'db> {
         recover: impl FnOnce(&mut Vec<Compiled>),
     ) -> Self {
         let (mut codes, mut errors) = compile(db, origin, parsed, kind);
-        if codes.iter().any(|c| c.code.poisoned) || !parsed.errors.is_empty() {
+        if !is_whole(&codes, parsed) {
             recover(&mut codes);
         }
         errors.extend(parsed.errors.iter().cloned());
@@ -126,8 +126,9 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     let parsed = parse(db, file);
     let origin = Origin::File(file);
     ModuleCodes::new(db, origin, &parsed, CodeKind::Module, |codes| {
-        if let Some(old) = file.fallback(db) {
-            recover(db, origin, codes, &parsed.errors, file.text(db), old);
+        let earlier = file.earlier(db);
+        if !earlier.is_empty() {
+            recover(db, origin, codes, &parsed, file.text(db), earlier);
         }
     })
 }

@@ -1,63 +1,107 @@
 //! While someone types: bodies that cannot be compiled keep what they said last.
 //!
 //! ```text
-//! last text that compiled     present text            codes
+//! earlier text                present text            codes
 //! def f(a): return a          def f(a): return (      f: as it was, at its new place
 //! def g(): return f(1)        def g(): return f(2)    g: as it is
 //! ```
 //!
 //! So a function in the middle of an edit keeps its signature for its callers, and a
 //! module its globals. What is wrong is told all the same.
+//!
+//! A body *parses* in a text if it could be compiled there, and, if it is a function's, there is no syntax
+//! error between its first and its last character. A text in which everything parses is *whole*: what
+//! it does not have is gone. In any other text definitions may be missing because of what is
+//! broken, so those that are missing stay.
+//!
+//! Codes of a text that is not whole are a function of that text and, for each body that does not
+//! parse in it or is missing, of the last earlier text in which it parsed. [`texts_that_matter`] names
+//! these: no other text changes anything.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
-use taipan_base::{Db, TextRange};
-use taipan_syntax::SyntaxError;
+use taipan_base::{Db, File, TextRange};
+use taipan_syntax::ParsedFile;
 
 use crate::bytecode::*;
 use crate::compile::{Compiled, compile};
 
-/// Replaces the bodies that could not be compiled, and functions that have an error
-/// anywhere (in their parameters), by those of an older text, and adds those that only
-/// that one has: a definition whose header is broken may be in no tree.
+/// Whether everything parses in a text.
+pub(crate) fn is_whole(codes: &[Compiled], parsed: &ParsedFile) -> bool {
+    parsed.errors.is_empty() && !codes.iter().any(|c| c.code.poisoned)
+}
+
+/// Whether a body parses in a text.
+fn parses(c: &Compiled, parsed: &ParsedFile) -> bool {
+    let whole = c.spans.whole;
+    let inside = |at: u32| whole.start <= at && at < whole.end;
+    let is_function = c.code.kind == CodeKind::Function;
+    !(c.code.poisoned || is_function && parsed.errors.iter().any(|e| inside(e.range.start)))
+}
+
+/// Bodies as they were where they parsed last.
+#[derive(Default)]
+struct Kept(HashMap<CodeId, KeptBody>);
+
+struct KeptBody {
+    /// The number of the text, and of the body in it.
+    at: (usize, usize),
+    body: Compiled,
+}
+
+impl Kept {
+    /// What is kept after these texts, the oldest first.
+    fn after(db: &dyn Db, origin: Origin, texts: &[Arc<str>]) -> Kept {
+        let mut kept = Kept::default();
+        for (n, text) in texts.iter().enumerate() {
+            let parsed = taipan_syntax::parse(text);
+            let (codes, _) = compile(db, origin, &parsed, CodeKind::Module);
+            if is_whole(&codes, &parsed) {
+                kept.0.clear();
+            }
+            for (i, body) in codes.into_iter().enumerate() {
+                if parses(&body, &parsed) {
+                    kept.0.insert(body.id, KeptBody { at: (n, i), body });
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// Replaces the bodies that do not parse by those of earlier texts, and adds those that are missing.
 pub(crate) fn recover(
     db: &dyn Db,
     origin: Origin,
     codes: &mut Vec<Compiled>,
-    errors: &[SyntaxError],
+    parsed: &ParsedFile,
     new: &str,
-    old: &str,
+    earlier: &[Arc<str>],
 ) {
-    let inside = |e: &SyntaxError, whole: TextRange| {
-        whole.start <= e.range.start && e.range.start < whole.end
-    };
-    let broken = |c: &Compiled| {
-        c.code.poisoned
-            || c.code.kind == CodeKind::Function && errors.iter().any(|e| inside(e, c.spans.whole))
-    };
-    let parsed = taipan_syntax::parse(old);
-    let (olds, _) = compile(db, origin, &parsed, CodeKind::Module);
-    let shift = Shift::between(old, new);
-    let mut olds: HashMap<CodeId, (usize, Compiled)> = olds
-        .into_iter()
-        .enumerate()
-        .filter(|(_, c)| !c.code.poisoned)
-        .map(|(i, c)| (c.id, (i, c)))
-        .collect();
+    let mut kept = Kept::after(db, origin, earlier).0;
+    let shifts: Vec<Shift> = earlier.iter().map(|old| Shift::between(old, new)).collect();
     for c in codes.iter_mut() {
-        if let Some((_, old)) = olds.remove(&c.id)
-            && broken(c)
+        if let Some(old) = kept.remove(&c.id)
+            && !parses(c, parsed)
         {
-            c.code = old.code;
-            c.spans = shift.spans(old.spans);
+            c.code = old.body.code;
+            c.spans = shifts[old.at.0].spans(old.body.spans);
         }
     }
-    let mut gone: Vec<(usize, Compiled)> = olds.into_values().collect();
-    gone.sort_by_key(|(i, _)| *i);
-    codes.extend(gone.into_iter().map(|(_, mut c)| {
-        c.spans = shift.spans(c.spans);
-        c
+    let mut missing: Vec<KeptBody> = kept.into_values().collect();
+    missing.sort_by_key(|k| k.at);
+    codes.extend(missing.into_iter().map(|mut k| {
+        k.body.spans = shifts[k.at.0].spans(k.body.spans);
+        k.body
     }));
+}
+
+/// The numbers of those of a file's texts, the oldest first, that matter to what is said of any later
+/// text.
+pub fn texts_that_matter(db: &dyn Db, file: File, texts: &[Arc<str>]) -> BTreeSet<usize> {
+    let kept = Kept::after(db, Origin::File(file), texts);
+    kept.0.into_values().map(|k| k.at.0).collect()
 }
 
 /// One edit that leads from one text to another: what is in front of it stays where it

@@ -160,6 +160,8 @@ document.addEventListener('keydown', (e) => {
   }
 });
 attendTips();
+// From here on the cookie counts: the token is not to be seen, kept or sent.
+if (location.search) history.replaceState(null, '', location.pathname + location.hash);
 const events = new EventSource('/events');
 let queue = Promise.resolve();
 events.onmessage = (e) => { queue = queue.then(() => news(JSON.parse(e.data))).catch(console.error); };

@@ -38,6 +38,7 @@ export async function show(main, app, fresh) {
   main.replaceChildren(bar, box);
   box.repaint = () => show(main, app, () => true);
   attendLinks(box);
+  if (app.program.drivers.length) colour(box, row);
   if (before) [...main.querySelectorAll('.view')].forEach((v, i) => { if (before[i]) v.scrollTo(...before[i]); });
   else for (const v of main.querySelectorAll('.view')) {
     v.querySelector('div.first')?.scrollIntoView({ block: 'start' });
@@ -46,6 +47,19 @@ export async function show(main, app, fresh) {
       const at = start.getBoundingClientRect(), around = v.getBoundingClientRect();
       v.scrollLeft += at.left + at.width / 2 - around.left - around.width / 2;
     }
+  }
+}
+
+/** Marks which variables are known while loops are compiled. Nothing else waits for it: it may take long. */
+async function colour(box, row) {
+  const colors = await get('/api/colors', { f: row.name }).catch(() => ({}));
+  if (!box.isConnected) return;
+  for (const v of box.querySelectorAll('.pane:not([data-stage=colors]) svg [data-name]')) {
+    // `pc_12` is one of the variables `pc`.
+    const color = colors[v.dataset.name.replace(/_\d+$/, '')];
+    if (!color) continue;
+    v.setAttribute('class', `tp-${color.class}`);
+    v.dataset.color = color.text;
   }
 }
 

@@ -120,6 +120,7 @@ export function attendTips() {
         at.dataset.tip = text = title.textContent;
         title.remove();
       }
+      if (text != null && at.dataset?.color) text += `\n${at.dataset.color}`;
       at = at.parentElement?.closest('svg text, svg g, [data-tip]');
     }
     showTip(text, e.clientX, e.clientY);

@@ -2,12 +2,15 @@
 //! edits.
 //!
 //! ```text
-//! browser ──GET /api/view?f=..&stage=..──► thread of the request ──lease──► owner of the Watch
-//!    ▲                                            │ work on a clone of the database
-//!    └──────────── JSON, SVG ─────────────────────┘ (again, if an edit came between)
+//! browser ──GET /api/view?f=..&stage=..──► front ──► worker ──lease──► owner of the Watch
+//!    ▲                                                │ work on a clone of the database
+//!    └──────────── JSON, SVG ─────────────────────────┘ (again, if an edit came between)
 //!    ▲
 //!    └── GET /events ◄── owner: a round is over ◄── worker ◄── file watcher
 //! ```
+//!
+//! All threads are made at the start ([`pool`]). Who asks needs the token of the printed address
+//! ([`token`]).
 //!
 //! The page is plain HTML, CSS and JavaScript in `page/`, which are part of the binary. It asks
 //! nobody but this server, which only this machine can reach.
@@ -16,19 +19,24 @@
 //! [`taipan_driver::inspect`] as plain data. The page draws what it is given; graphs are laid
 //! out before they are sent.
 
+mod events;
 mod http;
 mod live;
 mod pages;
+mod pool;
 mod requests;
 mod residual;
+mod token;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use taipan_driver::{Database, LoadOptions};
 
-use live::Live;
+use http::{Connection, Desk};
+use pool::{Pool, Size};
 
 /// What is explored.
 pub struct Options {
@@ -51,8 +59,19 @@ pub struct Server {
     /// Where it listens.
     pub address: SocketAddr,
     listener: TcpListener,
-    live: Arc<Live>,
+    desk: Arc<Desk>,
+    /// Reads requests, and answers those that need no program.
+    front: Pool<Connection>,
 }
+
+/// Browsers open connections before they need them.
+const FRONT: Size = Size {
+    threads: 4,
+    waiting: 128,
+};
+
+/// How long nothing is accepted after a connection could not be: there may be no file descriptor left.
+const PAUSE: Duration = Duration::from_millis(20);
 
 impl Server {
     /// Starts the first round, and listens.
@@ -60,33 +79,34 @@ impl Server {
         let address = SocketAddr::from(([127, 0, 0, 1], options.port));
         let listener = TcpListener::bind(address)
             .map_err(|e| std::io::Error::other(format!("port {}: {e}", options.port)))?;
+        let address = listener.local_addr()?;
+        let desk = Arc::new(Desk::new(db, options, address.port())?);
+        let for_front = desk.clone();
         Ok(Server {
-            address: listener.local_addr()?,
+            address,
             listener,
-            live: Arc::new(Live::start(db, options)?),
+            front: Pool::start("request", &FRONT, move |c| for_front.attend(c))?,
+            desk,
         })
     }
 
-    /// What the browser is to open.
+    /// What the browser is to open. Whoever knows it may ask for everything.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}/?token={}", self.address, self.desk.token())
     }
 
     /// Serves until the process ends.
-    pub fn serve(&self) -> std::io::Result<()> {
-        for stream in self.listener.incoming() {
-            // A connection that broke before it was taken is nobody's loss.
-            let Ok(stream) = stream else { continue };
-            let live = self.live.clone();
-            let port = self.address.port();
-            std::thread::Builder::new()
-                .name("request".to_owned())
-                .stack_size(STACK)
-                .spawn(move || http::answer(stream, &live, port))?;
+    pub fn serve(&self) -> ! {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if let Err(connection) = self.front.offer(Connection::new(stream)) {
+                        connection.refuse_busy();
+                    }
+                }
+                // A connection that broke before it was taken is nobody's loss.
+                Err(_) => std::thread::sleep(PAUSE),
+            }
         }
-        Ok(())
     }
 }
-
-/// The stages recurse with the program's nesting; address space is free.
-const STACK: usize = 1 << 29;

@@ -1,5 +1,6 @@
 //! The program under watch: its database, and what happened in each round.
 
+use std::net::TcpStream;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +17,10 @@ use taipan_driver::{
 };
 use taipan_watch::{Answer, Job, Watch, WatchEvent, Work};
 
+use crate::Options;
+use crate::events::{self, News};
 use crate::http::Refusal;
-use crate::{Options, STACK};
+use crate::pool::STACK;
 
 /// How many rounds are remembered.
 const MOST_ROUNDS: usize = 30;
@@ -37,12 +40,12 @@ pub(crate) struct Live {
     pub(crate) load: LoadOptions,
     pub(crate) command: Utf8PathBuf,
     messages: Mutex<Sender<Message>>,
+    news: Sender<News>,
     shared: Arc<Mutex<Shared>>,
     overview: Mutex<Option<(u64, Arc<Overview>)>>,
 }
 
 /// What all threads see.
-#[derive(Default)]
 struct Shared {
     /// Grows with every round that is over.
     version: u64,
@@ -50,7 +53,7 @@ struct Shared {
     rounds: Vec<Arc<RoundRecord>>,
     problems: serde_json::Value,
     failure: Option<String>,
-    listeners: Vec<Sender<String>>,
+    news: Sender<News>,
 }
 
 /// What happened in a round.
@@ -83,11 +86,17 @@ pub(crate) struct Rerun {
 
 impl Live {
     pub(crate) fn start(db: Database, options: Options) -> std::io::Result<Live> {
-        let shared = Arc::new(Mutex::new(Shared {
+        let (news, before) = channel();
+        let shared = Shared {
+            version: 0,
             busy: true,
+            rounds: Vec::new(),
             problems: json!([]),
-            ..Shared::default()
-        }));
+            failure: None,
+            news: news.clone(),
+        };
+        events::start(shared.state(), before)?;
+        let shared = Arc::new(Mutex::new(shared));
         let (messages, inbox) = channel();
         let (target, load) = (options.target.clone(), options.load.clone());
         let work: Arc<Work<Made>> = Arc::new(move |db: &Database, timings: &mut Timings| {
@@ -111,6 +120,7 @@ impl Live {
             load: options.load,
             command: options.command,
             messages: Mutex::new(messages),
+            news,
             shared,
             overview: Mutex::default(),
         })
@@ -170,13 +180,9 @@ impl Live {
         Ok(overview)
     }
 
-    /// What is told of every round.
-    pub(crate) fn listen(&self) -> Receiver<String> {
-        let (sender, news) = channel();
-        let mut shared = self.shared();
-        let _ = sender.send(shared.state());
-        shared.listeners.push(sender);
-        news
+    /// Tells a connection of every round.
+    pub(crate) fn listen(&self, stream: TcpStream) {
+        let _ = self.news.send(News::Listener(stream));
     }
 
     pub(crate) fn state(&self) -> String {
@@ -221,9 +227,8 @@ impl Shared {
         .to_string()
     }
 
-    fn tell(&mut self) {
-        let state = self.state();
-        self.listeners.retain(|l| l.send(state.clone()).is_ok());
+    fn tell(&self) {
+        let _ = self.news.send(News::State(self.state()));
     }
 }
 

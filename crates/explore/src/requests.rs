@@ -26,13 +26,25 @@ const STAGES: &[Stage] = &[
 /// How far a picture of calls reaches.
 const DEEPEST: usize = 6;
 
-pub(crate) fn answer(live: &Live, path: &str, query: &Query) -> Result<Value, Refusal> {
-    match path {
+/// What waits for no work on the program.
+pub(crate) fn at_once(live: &Live, path: &str) -> Option<Result<Value, Refusal>> {
+    Some(match path {
         "/api/state" => {
             (serde_json::from_str(&live.state())).map_err(|e| Refusal::new(500, e.to_string()))
         }
-        "/api/program" => value(&*live.overview()?),
         "/api/problems" => Ok(live.problems()),
+        "/api/rounds" => {
+            let rounds = live.rounds();
+            let rounds: Vec<_> = rounds.iter().map(|r| &**r).collect();
+            value(&rounds)
+        }
+        _ => return None,
+    })
+}
+
+pub(crate) fn answer(live: &Live, path: &str, query: &Query) -> Result<Value, Refusal> {
+    match path {
+        "/api/program" => value(&*live.overview()?),
         "/api/source" => source(live, query.get("file")?),
         "/api/view" => {
             let (function, stage) = (query.get("f")?, query.get("stage")?);
@@ -47,6 +59,10 @@ pub(crate) fn answer(live: &Live, path: &str, query: &Query) -> Result<Value, Re
                 found.ok_or_else(|| Refusal::new(400, format!("there is no stage {stage}")))?;
             value(&live.with_program(|p| inspect::view(p, function, *stage))?)
         }
+        "/api/colors" => {
+            let function = query.get("f")?;
+            value(&live.with_program(|p| inspect::colors(p, function))?)
+        }
         "/api/passes" => {
             let function = query.get("f")?;
             let (passes, _) = live.with_program(|p| inspect::passes(p, function, None))?;
@@ -60,11 +76,6 @@ pub(crate) fn answer(live: &Live, path: &str, query: &Query) -> Result<Value, Re
         "/api/classes" => {
             let overview = live.overview()?;
             picture(inspect::class_picture(&overview, query.get("c")?))
-        }
-        "/api/rounds" => {
-            let rounds = live.rounds();
-            let rounds: Vec<_> = rounds.iter().map(|r| &**r).collect();
-            value(&rounds)
         }
         "/api/timeline" => {
             let number = query.number("round")? as u64;

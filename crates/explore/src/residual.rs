@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -42,9 +42,19 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child =
         (command.spawn()).map_err(|e| Refusal::new(500, format!("{}: {e}", live.command)))?;
-    let (output, told) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let (output, told) = match (reader(child.stdout.take()), reader(child.stderr.take())) {
+        (Ok(output), Ok(told)) => (output, told),
+        (Err(e), _) | (_, Err(e)) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Refusal::new(
+                503,
+                format!("no thread for what it prints: {e}"),
+            ));
+        }
+    };
     let ended = wait(&mut child);
-    let text = |r: std::sync::mpsc::Receiver<Vec<u8>>| {
+    let text = |r: Receiver<Vec<u8>>| {
         // A process that it left behind may keep the pipe open.
         let bytes = r.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -63,9 +73,10 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
     }))
 }
 
-fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::sync::mpsc::Receiver<Vec<u8>> {
+fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, read) = channel();
-    std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().name("reader".to_owned());
+    thread.spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
             // As far as it came.
@@ -73,8 +84,8 @@ fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::sync::mpsc:
             let _ = std::io::copy(&mut pipe, &mut std::io::sink());
         }
         let _ = sender.send(bytes);
-    });
-    read
+    })?;
+    Ok(read)
 }
 
 /// Its exit code; none if it had to be killed.

@@ -161,6 +161,7 @@ pub fn module_documentation(db: &Database, module: File) -> Option<Hover> {
         range: taipan_base::TextRange::new(0, 0),
         code: Vec::new(),
         notes: vec![doc],
+        colored: None,
     })
 }
 

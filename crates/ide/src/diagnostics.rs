@@ -99,8 +99,3 @@ pub fn unreached(checked: &Checked, file: File) -> Vec<Span> {
     })
     .collect()
 }
-
-/// Whether a text can be parsed as a whole.
-pub fn is_well_formed(text: &str) -> bool {
-    taipan_syntax::parse(text).errors.is_empty()
-}

@@ -4,7 +4,7 @@ use taipan_annotator::{
     Class, Roots, SomeValue, Spec, annotation, annotation_text, class_attributes, class_def,
 };
 use taipan_base::{File, TextRange};
-use taipan_driver::{Database, NameColor, color_of_name};
+use taipan_driver::{Database, color_of_name};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::ObjData;
 use taipan_syntax::Expr;
@@ -25,6 +25,8 @@ pub struct Hover {
     /// Further lines for people: low-level types, where something is declared. What
     /// stands in backquotes is code.
     pub notes: Vec<String>,
+    /// The variable that has a color, if it is one that may.
+    pub colored: Option<Colored>,
 }
 
 /// More specialisations than this are counted, not shown.
@@ -48,6 +50,7 @@ fn of_token(r: &Resolver<'_>, file: File, index: &FileIndex, token: &Token) -> O
         range: token.range,
         code: Vec::new(),
         notes: Vec::new(),
+        colored: None,
     };
     let home = r.home.as_ref();
     let symbols = r.symbols(file, index, token);
@@ -82,7 +85,10 @@ fn of_token(r: &Resolver<'_>, file: File, index: &FileIndex, token: &Token) -> O
                         true => hover.code.push(format!("{name}: never has a value")),
                         false => annotated(home, &mut hover, name, &values),
                     }
-                    colored(home, &mut hover, &body, name);
+                    let has_drivers = |r| taipan_driver::may_have_drivers(home.db, r);
+                    if home.roots.is_some_and(has_drivers) {
+                        hover.colored = Some(Colored::new(&body, name));
+                    }
                 }
                 Symbol::Global(file, name) => {
                     let value = home.global(home.module_of(*file)?, name)?;
@@ -133,6 +139,7 @@ fn of_expression(r: &Resolver<'_>, index: &FileIndex, offset: u32) -> Option<Hov
         range,
         code: Vec::new(),
         notes: Vec::new(),
+        colored: None,
     };
     annotated(home, &mut hover, "", &values);
     (!hover.code.is_empty()).then_some(hover)
@@ -156,23 +163,36 @@ fn annotated(home: &Home<'_>, hover: &mut Hover, name: &str, values: &[SomeValue
     }
 }
 
-/// The color of a local variable, if a `JitDriver` reaches its function.
-fn colored(home: &Home<'_>, hover: &mut Hover, body: &Body, name: &str) {
-    for (spec, _) in body.graphs.iter().take(MOST_SPECIALISATIONS) {
-        let note = match color_of_name(home.db, *spec, name) {
-            None => continue,
-            Some(NameColor::Green) => "green: known while compiling".to_owned(),
-            Some(NameColor::Red(path)) => format!("red: {}", path.join(", from ")),
-            Some(NameColor::Both(path)) => {
-                format!(
-                    "green in some places, in others red: {}",
-                    path.join(", from ")
-                )
-            }
-        };
-        if !hover.notes.contains(&note) {
-            hover.notes.push(note);
+/// Whose color is asked for: a local variable of some specialisations of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Colored {
+    specs: Vec<Spec>,
+    name: String,
+}
+
+impl Colored {
+    fn new(body: &Body, name: &str) -> Colored {
+        let specs = body.graphs.iter().map(|(spec, _)| *spec);
+        Colored {
+            specs: specs.take(MOST_SPECIALISATIONS).collect(),
+            name: name.to_owned(),
         }
+    }
+
+    /// The color of the variable while the loops of a `JitDriver` are compiled, a line for people
+    /// each. Empty if no driver reaches its function. Takes long in a large interpreter: annotations
+    /// do not wait for it.
+    pub fn notes(&self, db: &Database) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for spec in &self.specs {
+            if let Some(color) = color_of_name(db, *spec, &self.name) {
+                let note = color.to_string();
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+        }
+        notes
     }
 }
 

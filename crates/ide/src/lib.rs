@@ -41,13 +41,12 @@ pub use completion::{
     Completion, CompletionKind, completes_import, completions, documentation, module_documentation,
 };
 pub use diagnostics::{
-    Checked, closed_file_diagnostics, file_diagnostics, is_well_formed, unreached,
-    workspace_diagnostics,
+    Checked, closed_file_diagnostics, file_diagnostics, unreached, workspace_diagnostics,
 };
 pub use fixes::{Fix, fixes};
 pub use hierarchy::{Call, Item, call_items, callees, callers, subtypes, supertypes, type_items};
 pub use hints::{Hint, HintKind, inlay_hints};
-pub use hover::{Hover, hover};
+pub use hover::{Colored, Hover, hover};
 pub use index::{FileIndex, Role, Token, file_index};
 pub use lenses::{Lens, LensKind, lenses};
 pub use links::links;

@@ -83,6 +83,8 @@ pub(crate) struct Annotator<'p> {
     pending: VecDeque<(SpecIx, BlockId)>,
     queued: BTreeSet<(SpecIx, BlockId)>,
     reached: BTreeSet<(SpecIx, BlockId)>,
+    /// There is a hint `concrete`.
+    pub(crate) has_concrete: bool,
 }
 
 /// The copy of the portal.
@@ -109,6 +111,7 @@ impl<'p> Annotator<'p> {
             pending: VecDeque::new(),
             queued: BTreeSet::new(),
             reached: BTreeSet::new(),
+            has_concrete: false,
         };
         a.add_spec(portal, String::new(), Arc::new(graph));
         let args = a.specs[0].graph.args().to_vec();
@@ -126,7 +129,12 @@ impl<'p> Annotator<'p> {
         }
         let start = a.specs[0].graph.startblock;
         a.schedule(PORTAL, start);
+        let mut left = a.policy.most_evaluations;
         while let Some((s, b)) = a.pending.pop_front() {
+            program.check_cancelled();
+            if let Some(left) = &mut left {
+                *left = (left.checked_sub(1)).ok_or_else(|| HintError::too_large(portal.name()))?;
+            }
             a.queued.remove(&(s, b));
             a.flow(s, b)?;
         }
@@ -210,7 +218,10 @@ impl<'p> Annotator<'p> {
             false => binding,
         };
         let old = &spec.bindings[v.index()];
-        let new = old.union(binding).map_err(|_| ())?;
+        let mut new = old.union(binding).map_err(|_| ())?;
+        if self.policy.single_origin {
+            new.keep_origin_of(old);
+        }
         if new == *old {
             return Ok(false);
         }
@@ -358,6 +369,7 @@ impl<'p> Annotator<'p> {
         Ok(match (hint, arg) {
             _ if void => Binding::green(),
             (Hint::Concrete, Binding::Constant(c)) => {
+                self.has_concrete = true;
                 for o in c.origins.clone() {
                     self.set_fixed(o);
                 }

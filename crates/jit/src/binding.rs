@@ -82,6 +82,22 @@ impl Binding {
         self
     }
 
+    /// Keeps one origin, that of an earlier state if it had one.
+    pub(crate) fn keep_origin_of(&mut self, old: &Binding) {
+        let Binding::Constant(c) = self else {
+            return;
+        };
+        let before = match old {
+            Binding::Constant(old) => old.origins.first(),
+            Binding::Unknown | Binding::Variable { .. } => None,
+        };
+        if let Some(kept) = before.or(c.origins.first()).copied()
+            && c.origins.len() > 1
+        {
+            c.origins = BTreeSet::from([kept]);
+        }
+    }
+
     /// What holds of values of both.
     pub(crate) fn union(&self, other: &Binding) -> Result<Binding, Contradiction> {
         let frozen = self.frozen().min(other.frozen());

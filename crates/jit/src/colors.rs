@@ -7,7 +7,7 @@
 //! is made while compiling if the function is pure; the result of any other is as red as
 //! what the function returns.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use taipan_graph::Operation;
 use taipan_graph::VarId;
@@ -47,8 +47,6 @@ pub(crate) struct Colors {
     green: Vec<Vec<bool>>,
     graphs: Vec<CallColor>,
 }
-
-type Dep = (SpecIx, LLOperand);
 
 impl Colors {
     pub(crate) fn compute(a: &mut Annotator<'_>) -> Colors {
@@ -131,105 +129,164 @@ impl Colors {
     }
 
     fn binding_is_green(&self, a: &Annotator<'_>, b: &Binding) -> bool {
-        match b {
-            // Never reached.
-            Binding::Unknown => true,
-            Binding::Variable { .. } => false,
-            Binding::Constant(c) => {
-                let origin = |o: &OriginId| &a.origins[o.0 as usize];
-                c.eager_concrete
-                    || c.origins.iter().all(|o| origin(o).fixed)
-                    || (c.myorigin).is_some_and(|o| self.green_origins[o.0 as usize])
-            }
+        match redness(a, b) {
+            Redness::Never => true,
+            Redness::Always => false,
+            Redness::As(origin) => self.green_origins[origin.0 as usize],
         }
     }
 
     fn propagate(&mut self, a: &Annotator<'_>) {
-        let mut deps: BTreeMap<OriginId, Vec<Dep>> = BTreeMap::new();
-        // Calls, the copies whose results they return.
-        let mut returns: BTreeMap<OriginId, BTreeSet<SpecIx>> = BTreeMap::new();
+        let mut work = Work {
+            green: &mut self.green_origins,
+            followers: vec![Vec::new(); a.origins.len()],
+            pending: Vec::new(),
+        };
+        // Arguments of the portal are red from the start.
+        work.pending
+            .extend((0..a.origins.len() as u32).filter(|o| !work.green[*o as usize]));
         let by_kind: BTreeMap<OriginKind, OriginId> = (a.origins.iter().enumerate())
             .map(|(i, o)| (o.kind, OriginId(i as u32)))
             .collect();
         for (kind, id) in &by_kind {
+            a.program.check_cancelled();
             match *kind {
                 OriginKind::Entry(_) => {}
-                OriginKind::Arg(s, i) => self.equal_arguments(a, &by_kind, &mut deps, s, i),
+                OriginKind::Arg(s, i) => {
+                    // The arguments of functions that are called at the same places depend on
+                    // each other.
+                    let family = &a.families[a.spec(s).family];
+                    for other in family.iter().filter(|o| **o != s) {
+                        if let Some(v) = a.spec(*other).graph.args().get(i) {
+                            work.depends(a, *id, *other, &LLOperand::Var(*v));
+                        }
+                    }
+                }
                 OriginKind::Op(s, b, i) => {
                     let op = &a.spec(s).graph.block(b).operations[i];
                     let target = a.spec(s).calls.get(&(b, i)).and_then(|c| c.first());
-                    let own = deps.entry(*id).or_default();
                     match target.zip(op.view().call()) {
                         Some(((_, target), call)) => {
                             // The result of calling a red function pointer is red.
-                            own.push((s, call.callee.clone()));
-                            let family = &a.families[a.spec(*target).family];
-                            returns.insert(*id, family.clone());
-                            for callee in family {
+                            work.depends(a, *id, s, call.callee);
+                            for callee in &a.families[a.spec(*target).family] {
                                 for (i, arg) in call.args.iter().enumerate() {
-                                    let Some(o) = by_kind.get(&OriginKind::Arg(*callee, i)) else {
-                                        continue;
-                                    };
-                                    deps.entry(*o).or_default().push((s, arg.clone()));
+                                    if let Some(o) = by_kind.get(&OriginKind::Arg(*callee, i)) {
+                                        work.depends(a, *o, s, arg);
+                                    }
                                 }
                             }
+                            work.call(a, *id);
                         }
-                        _ => own.extend(op.args.iter().map(|v| (s, v.clone()))),
+                        _ => op.args.iter().for_each(|v| work.depends(a, *id, s, v)),
                     }
                 }
             }
         }
-        loop {
-            let mut progress = false;
-            returns.retain(|id, family| {
-                let OriginKind::Op(s, b, i) = a.origins[id.0 as usize].kind else {
-                    return false;
-                };
-                let op = &a.spec(s).graph.block(b).operations[i];
-                let green = (op.args.iter()).all(|o| self.binding_is_green(a, &a.binding(s, o)));
-                if green && a.purity.operation_is_pure(&a.spec(s).graph, op) {
-                    return true;
+        while let Some(red) = work.pending.pop() {
+            a.program.check_cancelled();
+            for follower in std::mem::take(&mut work.followers[red as usize]) {
+                match follower {
+                    Follower::Origin(id) => work.redden(id),
+                    Follower::Call(id) => work.returns(a, id),
                 }
-                let results = family
-                    .iter()
-                    .map(|s| (*s, LLOperand::Var(a.spec(*s).graph.returnvar())));
-                deps.entry(*id).or_default().extend(results);
-                progress = true;
-                false
-            });
-            let found: Vec<OriginId> = (deps.iter())
-                .filter(|(_, on)| {
-                    (on.iter()).any(|(s, o)| !self.binding_is_green(a, &a.binding(*s, o)))
-                })
-                .map(|(id, _)| *id)
-                .collect();
-            for id in found {
-                self.green_origins[id.0 as usize] = false;
-                deps.remove(&id);
-                progress = true;
             }
-            if !progress {
-                return;
+        }
+    }
+}
+
+/// When a value is red.
+enum Redness {
+    Never,
+    Always,
+    /// When an origin is.
+    As(OriginId),
+}
+
+fn redness(a: &Annotator<'_>, b: &Binding) -> Redness {
+    match b {
+        // Never reached.
+        Binding::Unknown => Redness::Never,
+        Binding::Variable { .. } => Redness::Always,
+        Binding::Constant(c) => {
+            let fixed = |o: &OriginId| a.origins[o.0 as usize].fixed;
+            match c.myorigin {
+                _ if c.eager_concrete || c.origins.iter().all(fixed) => Redness::Never,
+                Some(origin) => Redness::As(origin),
+                None => Redness::Always,
+            }
+        }
+    }
+}
+
+/// What becomes red, or is looked at again, when an origin becomes red.
+#[derive(Clone, Copy)]
+enum Follower {
+    Origin(OriginId),
+    /// A call of a pure function.
+    Call(OriginId),
+}
+
+/// The propagation of red: every dependency is looked at once.
+struct Work<'c> {
+    green: &'c mut [bool],
+    /// By origin.
+    followers: Vec<Vec<Follower>>,
+    /// Red origins whose followers were not looked at yet.
+    pending: Vec<u32>,
+}
+
+impl Work<'_> {
+    fn redden(&mut self, id: OriginId) {
+        if std::mem::replace(&mut self.green[id.0 as usize], false) {
+            self.pending.push(id.0);
+        }
+    }
+
+    /// An origin is red if an operand is.
+    fn depends(&mut self, a: &Annotator<'_>, id: OriginId, s: SpecIx, on: &LLOperand) {
+        if !self.green[id.0 as usize] {
+            return;
+        }
+        match redness(a, &a.binding(s, on)) {
+            Redness::Never => {}
+            Redness::As(o) if self.green[o.0 as usize] => {
+                self.followers[o.0 as usize].push(Follower::Origin(id));
+            }
+            Redness::Always | Redness::As(_) => self.redden(id),
+        }
+    }
+
+    /// The result of a call is as red as what is returned, unless the call is made while
+    /// compiling: the function is pure and all operands are green.
+    fn call(&mut self, a: &Annotator<'_>, id: OriginId) {
+        let OriginKind::Op(s, b, i) = a.origins[id.0 as usize].kind else {
+            return;
+        };
+        let graph = &a.spec(s).graph;
+        let op = &graph.block(b).operations[i];
+        if !a.purity.operation_is_pure(graph, op) {
+            return self.returns(a, id);
+        }
+        for arg in &op.args {
+            match redness(a, &a.binding(s, arg)) {
+                Redness::Never => {}
+                Redness::As(o) if self.green[o.0 as usize] => {
+                    self.followers[o.0 as usize].push(Follower::Call(id));
+                }
+                Redness::Always | Redness::As(_) => return self.returns(a, id),
             }
         }
     }
 
-    /// The arguments of functions that are called at the same places depend on each other.
-    fn equal_arguments(
-        &self,
-        a: &Annotator<'_>,
-        by_kind: &BTreeMap<OriginKind, OriginId>,
-        deps: &mut BTreeMap<OriginId, Vec<Dep>>,
-        s: SpecIx,
-        i: usize,
-    ) {
-        let family = &a.families[a.spec(s).family];
-        let own = by_kind[&OriginKind::Arg(s, i)];
-        for other in family.iter().filter(|o| **o != s) {
-            if let Some(v) = a.spec(*other).graph.args().get(i) {
-                deps.entry(own)
-                    .or_default()
-                    .push((*other, LLOperand::Var(*v)));
+    fn returns(&mut self, a: &Annotator<'_>, id: OriginId) {
+        let OriginKind::Op(s, b, i) = a.origins[id.0 as usize].kind else {
+            return;
+        };
+        if let Some((_, target)) = a.spec(s).calls.get(&(b, i)).and_then(|c| c.first()) {
+            for callee in &a.families[a.spec(*target).family] {
+                let returned = LLOperand::Var(a.spec(*callee).graph.returnvar());
+                self.depends(a, id, *callee, &returned);
             }
         }
     }

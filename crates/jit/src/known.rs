@@ -7,6 +7,7 @@
 //! of a class, or since the object that it comes from is virtual.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -18,7 +19,7 @@ use taipan_lltype::{
 use crate::annotator::{Annotator, SpecIx};
 use crate::colors::Colors;
 use crate::drivers::{DriverInfo, MarkerKind, marker_kind, marker_values, portal_of};
-use crate::explain::{HintError, path_to_red};
+use crate::explain::{HintError, Trails};
 use crate::hints::{Hint, hint_of};
 use crate::prepare::prepare;
 use crate::program::{JitProgram, Policy};
@@ -28,32 +29,91 @@ use crate::program::{JitProgram, Policy};
 pub enum NameColor {
     /// Known wherever it is used.
     Green,
-    /// Not known; the way from it to where it becomes red, a step each.
+    /// Not known; the path from it to where it becomes red, a step each.
     Red(Vec<String>),
-    /// Known in some places; the same for one of the others.
+    /// Known in some places; the path of one of the others.
     Both(Vec<String>),
 }
 
-/// By function the colors of its variables, by their names.
-pub type KnownNames = IndexMap<FuncSym, BTreeMap<String, NameColor>, FxBuildHasher>;
+impl fmt::Display for NameColor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, path) = match self {
+            NameColor::Green => return f.write_str("green: known while compiling"),
+            NameColor::Red(path) => ("red", path),
+            NameColor::Both(path) => ("green in some places, in others red", path),
+        };
+        write!(f, "{before}: {}", path.join(", from "))
+    }
+}
+
+/// The colors of all variables that the portal of a driver reaches, by function and name. Paths
+/// to where a variable becomes red are made for the one variable that is asked for.
+pub struct KnownNames {
+    names: IndexMap<FuncSym, BTreeMap<String, Known>, FxBuildHasher>,
+    trails: Trails,
+}
+
+/// What is known of the variables of one name in one function.
+#[derive(Default)]
+struct Known {
+    green: bool,
+    /// The first red one, if there is one.
+    red: Option<(SpecIx, VarId)>,
+}
+
+/// Longest path that is shown.
+const MOST_STEPS: usize = 12;
+
+/// Maximum number of evaluated blocks, over all copies of functions.
+const MOST_EVALUATIONS: usize = 4_000_000;
+
+impl KnownNames {
+    /// The color of the variables of that name in a function, if the driver reaches it.
+    pub fn color(&self, function: &FuncSym, name: &str) -> Option<NameColor> {
+        let known = self.names.get(function)?.get(name)?;
+        let Some((s, v)) = known.red else {
+            return Some(NameColor::Green);
+        };
+        let steps = self.trails.path_to_red(s, v, MOST_STEPS + 1);
+        let mut path: Vec<String> = steps.into_iter().map(|step| step.text).collect();
+        if path.len() > MOST_STEPS {
+            path[MOST_STEPS] = "further values".to_owned();
+        }
+        Some(match known.green {
+            true => NameColor::Both(path),
+            false => NameColor::Red(path),
+        })
+    }
+}
 
 /// Colors all that the portal of a driver reaches. An error is one of the program's hints.
 pub fn known_names(program: &dyn JitProgram, driver: &DriverInfo) -> Result<KnownNames, HintError> {
     let graph =
         (program.graph(&driver.portal)).ok_or_else(|| HintError::no_graph(driver.portal.name()))?;
     let graph = prepare(&promote_greens(&graph), false);
-    let policy = Policy {
-        driver: true,
-        ..Policy::default()
-    };
     let is_red = |i: usize| i >= driver.greens.len();
-    let mut a = Annotator::run(program, &driver.portal, graph, &is_red, policy)?;
+    let run = |single_origin: bool| {
+        let policy = Policy {
+            driver: true,
+            most_evaluations: Some(MOST_EVALUATIONS),
+            single_origin,
+            ..Policy::default()
+        };
+        Annotator::run(program, &driver.portal, graph.clone(), &is_red, policy)
+    };
+    // The hint is seldom used with drivers.
+    let mut a = match run(true) {
+        Ok(a) if !a.has_concrete => a,
+        _ => run(false)?,
+    };
     let colors = Colors::compute(&mut a);
-    let mut known = KnownNames::default();
+    let trails = Trails::new(&a);
+    let mut names = IndexMap::<FuncSym, BTreeMap<String, Known>, FxBuildHasher>::default();
     for s in (0..a.specs.len()).map(|i| SpecIx(i as u32)) {
+        program.check_cancelled();
         let spec = a.spec(s);
         let function = portal_of(&spec.func).unwrap_or(&spec.func);
-        let names = known.entry(function.clone()).or_default();
+        let names = names.entry(function.clone()).or_default();
         let passing = promoted(&spec.graph);
         for b in spec.graph.reachable() {
             for v in spec.graph.block(b).definitions() {
@@ -61,22 +121,18 @@ pub fn known_names(program: &dyn JitProgram, driver: &DriverInfo) -> Result<Know
                 if name.is_empty() || spec.graph.ty(v).is_void() || passing.contains(&v) {
                     continue;
                 }
-                let color = match colors.green(s, v) {
-                    true => NameColor::Green,
-                    false => {
-                        let path = path_to_red(&a, s, v);
-                        NameColor::Red(path.into_iter().map(|step| step.text).collect())
-                    }
+                let known = match names.get_mut(&**name) {
+                    Some(known) => known,
+                    None => names.entry(name.to_string()).or_default(),
                 };
-                let together = match names.remove(&**name) {
-                    None => color,
-                    Some(before) => both(before, color),
-                };
-                names.insert(name.to_string(), together);
+                match colors.green(s, v) {
+                    true => known.green = true,
+                    false => known.red = known.red.or(Some((s, v))),
+                }
             }
         }
     }
-    Ok(known)
+    Ok(KnownNames { names, trails })
 }
 
 /// Variables that are promoted: what counts is what becomes of them. Those that only pass such a
@@ -112,18 +168,6 @@ fn promoted(g: &LLGraph) -> FxHashSet<VarId> {
         }
     }
     all
-}
-
-/// The color of a name for variables of both.
-fn both(a: NameColor, b: NameColor) -> NameColor {
-    use NameColor::*;
-    match (a, b) {
-        (Green, Green) => Green,
-        (Red(path), Red(_)) => Red(path),
-        (Green | Both(_), Red(path)) | (Both(path), Green) | (Red(path), _) => Both(path),
-        (Green, Both(path)) => Both(path),
-        (Both(path), Both(_)) => Both(path),
-    }
 }
 
 /// At the merge point greens are known, whatever they came from.

@@ -55,6 +55,9 @@ pub trait JitProgram: Program {
 
     /// What it does to memory.
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
+
+    /// Called in every loop that may take long. Unwinds if nobody wants the result any more.
+    fn check_cancelled(&self) {}
 }
 
 /// Which calls are followed (RPython: `HintAnnotatorPolicy`).
@@ -71,6 +74,12 @@ pub struct Policy {
     pub real_arrays: bool,
     /// Calls are followed as compilers of drivers follow them.
     pub driver: bool,
+    /// Maximum number of blocks that the hint-annotator evaluates; none if it may take as long as
+    /// it takes.
+    pub most_evaluations: Option<usize>,
+    /// Of all that a value depends on, one operation or argument is kept: enough to tell colors as long
+    /// as there is no hint `concrete`, and much faster.
+    pub single_origin: bool,
 }
 
 impl Policy {

@@ -1,6 +1,6 @@
 //! The documents that the editor has open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -20,6 +20,49 @@ pub(crate) struct Document {
     pub(crate) text: Arc<str>,
     /// Another number each time that a document is opened.
     pub(crate) opening: u64,
+    /// The texts that it had since it was opened, the oldest first, as far as they matter to what is said
+    /// of broken ones ([`taipan_base::File::earlier`]).
+    pub(crate) earlier: Vec<Arc<str>>,
+    /// Number of texts that it had before the present one.
+    edits: usize,
+    /// The number of edits at which it was last found out which texts matter.
+    sifted: usize,
+}
+
+/// The texts of a document at one moment, and which of them matter.
+pub(crate) struct Sifted {
+    opening: u64,
+    edits: usize,
+    pub(crate) texts: Vec<Arc<str>>,
+}
+
+impl Document {
+    /// All texts up to now.
+    pub(crate) fn to_sift(&self) -> Sifted {
+        let mut texts = self.earlier.clone();
+        texts.push(self.text.clone());
+        Sifted {
+            opening: self.opening,
+            edits: self.edits,
+            texts,
+        }
+    }
+
+    /// Forgets texts that do not matter: all up to that moment but for the given ones.
+    pub(crate) fn sift(&mut self, sifted: Sifted, matter: &BTreeSet<usize>) {
+        if sifted.opening != self.opening || sifted.edits < self.sifted {
+            return;
+        }
+        self.sifted = sifted.edits;
+        // The last one was the present text then: it is, or stands at its place.
+        let last = sifted.texts.len() - 1;
+        let newer = self
+            .earlier
+            .split_off(self.earlier.len() - (self.edits - sifted.edits));
+        let kept = sifted.texts.into_iter().enumerate();
+        let kept = kept.filter(|(i, _)| *i != last && matter.contains(i));
+        self.earlier = kept.map(|(_, text)| text).chain(newer).collect();
+    }
 }
 
 /// The open documents by path.
@@ -37,6 +80,9 @@ impl Documents {
             version,
             text: text.into(),
             opening: self.openings,
+            earlier: Vec::new(),
+            edits: 0,
+            sifted: 0,
         };
         self.open.insert(path, document);
     }
@@ -68,13 +114,21 @@ impl Documents {
                 }
             }
         }
-        document.text = text.into();
         document.version = version;
+        if *document.text != *text {
+            let old = std::mem::replace(&mut document.text, text.into());
+            document.earlier.push(old);
+            document.edits += 1;
+        }
         true
     }
 
     pub(crate) fn close(&mut self, path: &Utf8Path) -> Option<Document> {
         self.open.remove(path)
+    }
+
+    pub(crate) fn get_mut(&mut self, path: &Utf8Path) -> Option<&mut Document> {
+        self.open.get_mut(path)
     }
 
     pub(crate) fn get(&self, path: &Utf8Path) -> Option<&Document> {
@@ -114,5 +168,45 @@ mod tests {
         let document = documents.get(path).unwrap();
         assert_eq!(&*document.text, "a = 0\nb = 1\ny = 'ß!'\n");
         assert_eq!(document.version, 2);
+    }
+
+    #[test]
+    fn texts_that_do_not_matter_are_forgotten() {
+        let mut documents = Documents::default();
+        let path = Utf8Path::new("/a.py");
+        let url = Url::parse("file:///a.py").unwrap();
+        documents.open(path.into(), url, 1, "0".to_owned());
+        let mut version = 1;
+        let mut write = |documents: &mut Documents, text: &str| {
+            version += 1;
+            let change = TextDocumentContentChangeEvent {
+                range: None,
+                range_length: None,
+                text: text.to_owned(),
+            };
+            documents.change(path, version, vec![change], Encoding::Utf8);
+        };
+        let earlier =
+            |documents: &Documents| -> String { documents.get(path).unwrap().earlier.concat() };
+        write(&mut documents, "1");
+        write(&mut documents, "2");
+        let first = documents.get(path).unwrap().to_sift();
+        write(&mut documents, "3");
+        let second = documents.get(path).unwrap().to_sift();
+        write(&mut documents, "4");
+        assert_eq!(earlier(&documents), "0123");
+        let document = documents.get_mut(path).unwrap();
+        document.sift(first, &BTreeSet::from([1, 2]));
+        assert_eq!(earlier(&documents), "123");
+        let third = documents.get(path).unwrap().to_sift();
+        let document = documents.get_mut(path).unwrap();
+        document.sift(third, &BTreeSet::from([1, 3]));
+        assert_eq!(earlier(&documents), "2");
+        // It comes too late.
+        let document = documents.get_mut(path).unwrap();
+        document.sift(second, &BTreeSet::from([0]));
+        assert_eq!(earlier(&documents), "2");
+        write(&mut documents, "5");
+        assert_eq!(earlier(&documents), "24");
     }
 }

@@ -8,13 +8,13 @@ mod write;
 
 use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
-    CodeActionRequest, CodeLensRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
-    DocumentSymbolRequest, FoldingRangeRequest, GotoDefinition, GotoImplementation,
-    GotoTypeDefinition, HoverRequest, InlayHintRequest, InlayHintResolveRequest,
-    PrepareRenameRequest, References, Rename, Request, ResolveCompletionItem,
-    SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, SignatureHelpRequest, TypeHierarchyPrepare, TypeHierarchySubtypes,
-    TypeHierarchySupertypes, WorkspaceSymbolRequest,
+    CodeActionRequest, CodeLensRequest, Completion as CompletionRequest, DocumentHighlightRequest,
+    DocumentLinkRequest, DocumentSymbolRequest, FoldingRangeRequest, GotoDefinition,
+    GotoImplementation, GotoTypeDefinition, HoverRequest, InlayHintRequest,
+    InlayHintResolveRequest, PrepareRenameRequest, References, Rename, Request,
+    ResolveCompletionItem, SelectionRangeRequest, SemanticTokensFullDeltaRequest,
+    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest,
+    TypeHierarchyPrepare, TypeHierarchySubtypes, TypeHierarchySupertypes, WorkspaceSymbolRequest,
 };
 use serde_json::Value;
 
@@ -31,18 +31,49 @@ pub(crate) enum Refusal {
     Reason(String),
 }
 
+/// The result of a request.
+pub(crate) enum Reply {
+    /// The result.
+    Whole(Value),
+    /// A result that will do, and how to complete it, which may take long.
+    Part(Value, Completion),
+}
+
+/// Completes a result. Runs on a worker of its own, so that no other request waits for it.
+pub(crate) type Completion = Box<dyn FnOnce(&Snapshot) -> Result<Value, Refusal> + Send>;
+
 /// Answers a request.
-pub(crate) type Handler = fn(&Snapshot, Value) -> Result<Value, Refusal>;
+pub(crate) type Handler = fn(&Snapshot, Value) -> Result<Reply, Refusal>;
+
+fn wrong(e: serde_json::Error) -> Refusal {
+    Refusal::Params(e.to_string())
+}
 
 fn call<R: Request>(
     snapshot: &Snapshot,
     params: Value,
     handle: fn(&Snapshot, R::Params) -> Result<R::Result, String>,
-) -> Result<Value, Refusal> {
-    let wrong = |e: serde_json::Error| Refusal::Params(e.to_string());
+) -> Result<Reply, Refusal> {
     let params = serde_json::from_value(params).map_err(wrong)?;
     let result = handle(snapshot, params).map_err(Refusal::Reason)?;
-    serde_json::to_value(result).map_err(wrong)
+    serde_json::to_value(result)
+        .map(Reply::Whole)
+        .map_err(wrong)
+}
+
+fn hover(snapshot: &Snapshot, params: Value) -> Result<Reply, Refusal> {
+    let params = serde_json::from_value(params).map_err(wrong)?;
+    show::hover(snapshot, params).map_err(wrong)
+}
+
+/// Whether a request is about the syntax of one file: nothing that it needs waits for import time.
+pub(crate) fn is_syntactic(method: &str) -> bool {
+    [
+        DocumentSymbolRequest::METHOD,
+        FoldingRangeRequest::METHOD,
+        SelectionRangeRequest::METHOD,
+    ]
+    .contains(&method)
 }
 
 /// Whether answers to a method may take longer than someone who types wants to wait: they go
@@ -63,6 +94,7 @@ macro_rules! handlers {
         /// The handler of a method.
         pub(crate) fn find(method: &str) -> Option<Handler> {
             match method {
+                HoverRequest::METHOD => Some(hover),
                 $(<$request>::METHOD => Some(|s, p| call::<$request>(s, p, $handler)),)*
                 _ => None,
             }
@@ -71,7 +103,6 @@ macro_rules! handlers {
 }
 
 handlers! {
-    HoverRequest => show::hover,
     InlayHintRequest => show::inlay_hints,
     InlayHintResolveRequest => show::resolve_hint,
     SemanticTokensFullRequest => show::tokens_full,
@@ -96,7 +127,7 @@ handlers! {
     WorkspaceSymbolRequest => navigate::workspace_symbols,
     PrepareRenameRequest => write::prepare_rename,
     Rename => write::rename,
-    Completion => write::completion,
+    CompletionRequest => write::completion,
     ResolveCompletionItem => write::resolve_completion,
     SignatureHelpRequest => write::signature_help,
     CodeActionRequest => write::code_actions,

@@ -1,10 +1,11 @@
 //! The language server: the Language Server Protocol on top of [`taipan_ide`].
 //!
 //! ```text
-//! stdin ─► main loop: owns the database, sets inputs ──snapshots──► workers: answer requests
-//! stdout ◄─ responses, diagnostics, progress ◄──────────tasks────── checker: diagnostics
+//! stdin ─► front ─► main loop: owns the database, sets inputs ──snapshots──► workers: answer requests
+//! stdout ◄────────── responses, diagnostics, progress ◄─────────tasks────── checker: diagnostics
 //! ```
 //!
+//! The front answers `shutdown` and obeys `exit` whatever the others do.
 //! The main loop takes all messages that have arrived, applies the edits among them to
 //! its copy of each document, and sets the database's inputs once, which cancels what
 //! still works on the old text. Requests are answered by workers on clones of the
@@ -20,6 +21,7 @@ mod capabilities;
 mod check;
 mod convert;
 mod documents;
+mod front;
 mod handlers;
 mod pool;
 mod projects;
@@ -42,10 +44,7 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 pub fn serve_stdio() -> Result<(), Error> {
     let (connection, threads) = transport::stdio()?;
     serve(&connection)?;
-    // The threads end when the channels to them do.
-    drop(connection);
-    threads.join()?;
-    Ok(())
+    threads.finish(&connection)
 }
 
 /// Serves a client until it says `exit`.
@@ -76,5 +75,5 @@ pub fn serve(connection: &Connection) -> Result<(), Error> {
     connection
         .sender
         .send(Response::new_ok(id, answer).into())?;
-    state::Server::new(connection, client, &params).run()
+    front::attend(connection, client, params)
 }

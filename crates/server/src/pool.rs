@@ -8,6 +8,7 @@ const STACK: usize = 256 << 20;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that take jobs in order.
+#[derive(Clone)]
 pub(crate) struct Pool(Sender<Job>);
 
 impl Pool {

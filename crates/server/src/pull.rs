@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
 
 use lsp_server::RequestId;
 use lsp_types::request::{DocumentDiagnosticRequest, Request as _, WorkspaceDiagnosticRequest};
@@ -18,6 +19,8 @@ use crate::convert::{path_of, url_of};
 /// A request that waits for a check.
 pub(crate) struct Pull {
     pub(crate) id: RequestId,
+    /// When the client asked.
+    pub(crate) since: Instant,
     about: About,
 }
 
@@ -49,7 +52,8 @@ impl Pull {
             _ => return None,
         };
         let id = id.clone();
-        Some(about.map(|about| Pull { id, about }))
+        let since = Instant::now();
+        Some(about.map(|about| Pull { id, since, about }))
     }
 
     /// The result. `version` answers that of an open document.

@@ -12,28 +12,31 @@ use lsp_types::notification::{
     DidOpenTextDocument, Initialized, LogMessage, Notification as _,
 };
 use lsp_types::request::{
-    CodeLensRefresh, Initialize, RegisterCapability, Request as _, Shutdown,
-    WorkspaceConfiguration, WorkspaceDiagnosticRefresh,
+    CodeLensRefresh, RegisterCapability, WorkspaceConfiguration, WorkspaceDiagnosticRefresh,
 };
 use lsp_types::{
     CancelParams, ConfigurationItem, ConfigurationParams, DidChangeConfigurationParams,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidChangeWatchedFilesRegistrationOptions, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, FileSystemWatcher, GlobPattern, InitializeParams, MessageType,
-    NumberOrString, PublishDiagnosticsParams, Registration, RegistrationParams, Url,
+    NumberOrString, PublishDiagnosticsParams, Registration, RegistrationParams,
 };
-use salsa::{CancellationToken, Cancelled, Database as _};
+use salsa::Cancelled;
 use serde_json::{Value, json};
 use taipan_base::{Db, Diagnostic, File, OsSystem, Overlay, sync};
 use taipan_driver::{ConfigFile, Database, InternalError, Observer, guarded, is_target};
-use taipan_ide::{Workspace, is_well_formed};
+use taipan_ide::Workspace;
+
+mod requests;
+
+use requests::{Job, Pending};
 
 use crate::Error;
 use crate::capabilities::Client;
 use crate::check::{Findings, Listing, check};
 use crate::convert::{path_of, url_of};
-use crate::documents::Documents;
-use crate::handlers::{self, Refusal};
+use crate::documents::{Documents, Sifted};
+use crate::handlers::Refusal;
 use crate::pool::Pool;
 use crate::projects::{Project, load_all, search_folder};
 use crate::pull::Pull;
@@ -81,27 +84,17 @@ fn run<T>(work: impl FnOnce() -> T) -> Outcome<T> {
 /// What workers report to the main loop.
 enum Task {
     /// A request was worked on.
-    Answered(RequestId, Outcome<Result<Value, Refusal>>),
+    Answered(Job, Outcome<Result<Value, Refusal>>),
+    /// A request has a result that will do while a better one is made.
+    Partly(Job, Value),
     /// A revision was checked.
     Checked(u64, Outcome<Findings>),
     /// It turned out why functions were compiled again for a revision.
     Explained(u64, Reruns),
-    /// A text of a document can be parsed as a whole. The number says which opening it is of.
-    WellFormed(Utf8PathBuf, u64, Arc<str>),
+    /// It was found out which texts of a document matter.
+    Sifted(Utf8PathBuf, Sifted, BTreeSet<usize>),
     /// A folder was searched for targets.
     Searched(Utf8PathBuf, Vec<Utf8PathBuf>),
-}
-
-/// A request that is being worked on.
-struct Pending {
-    method: String,
-    params: Value,
-    /// The document that it is about, with the version it was made for.
-    document: Option<(Utf8PathBuf, Option<i32>)>,
-    /// Stops the work.
-    token: CancellationToken,
-    /// The client does not want the answer any more.
-    cancelled: bool,
 }
 
 /// What has changed since the inputs were last set.
@@ -120,14 +113,13 @@ pub(crate) struct Server<'c> {
     db: Database,
     overlay: Arc<Overlay>,
     documents: Documents,
-    /// The last text of each document that could be parsed as a whole: it stands in for
-    /// what is broken in a later one.
-    well_formed: HashMap<Utf8PathBuf, Arc<str>>,
     projects: Vec<Project>,
     workspace: Arc<Workspace>,
     configs: Vec<(File, Arc<ConfigFile>)>,
     stale: Stale,
     pending: HashMap<RequestId, Pending>,
+    /// Number of requests that workers were given.
+    jobs: u64,
     published: Findings,
     /// Requests for diagnostics that wait for the check of the present state.
     pulls: Vec<Pull>,
@@ -135,8 +127,14 @@ pub(crate) struct Server<'c> {
     revision: u64,
     /// The last state whose check is over.
     checked: u64,
+    /// Whether the present state is being checked.
+    analysing: bool,
     workers: Pool,
+    /// For requests that nothing delays: those about syntax.
+    quick: Pool,
     slow: Pool,
+    /// Completes results, which may take long.
+    completer: Pool,
     checker: Pool,
     sender: Sender<Task>,
     tasks: Receiver<Task>,
@@ -182,7 +180,6 @@ impl<'c> Server<'c> {
             db,
             overlay,
             documents: Documents::default(),
-            well_formed: HashMap::new(),
             projects: folders(params)
                 .into_iter()
                 .map(|folder| Project {
@@ -197,12 +194,16 @@ impl<'c> Server<'c> {
                 ..Stale::default()
             },
             pending: HashMap::new(),
+            jobs: 0,
             published: Findings::new(),
             pulls: Vec::new(),
             revision: 0,
             checked: 0,
+            analysing: false,
             workers: Pool::new("taipan worker", threads.clamp(2, 4)),
+            quick: Pool::new("taipan quick worker", 1),
             slow: Pool::new("taipan slow worker", 1),
+            completer: Pool::new("taipan completer", 1),
             checker: Pool::new("taipan checker", 1),
             sender,
             tasks,
@@ -217,7 +218,7 @@ impl<'c> Server<'c> {
         }
     }
 
-    /// Serves until the client says `exit`.
+    /// Serves until there are no messages any more.
     pub(crate) fn run(mut self) -> Result<(), Error> {
         if self.client.lenses {
             self.db.log().record_from_now();
@@ -229,14 +230,10 @@ impl<'c> Server<'c> {
                 recv(messages) -> message => {
                     // The client is gone.
                     let Ok(message) = message else { return Ok(()) };
-                    if !self.message(message)? {
-                        return Ok(());
-                    }
+                    self.message(message)?;
                     // Edits that arrived together cost one revision.
                     while let Ok(message) = messages.try_recv() {
-                        if !self.message(message)? {
-                            return Ok(());
-                        }
+                        self.message(message)?;
                     }
                 }
                 recv(self.tasks) -> task => {
@@ -244,6 +241,7 @@ impl<'c> Server<'c> {
                         self.task(task)?;
                     }
                 }
+                recv(self.timer()) -> _ => self.expire()?,
             }
         }
     }
@@ -282,21 +280,13 @@ impl<'c> Server<'c> {
         Ok(())
     }
 
-    /// Handles a message; false at the end.
-    fn message(&mut self, message: Message) -> Result<bool, Error> {
+    /// Handles a message.
+    fn message(&mut self, message: Message) -> Result<(), Error> {
         match message {
             Message::Request(request) => {
-                if request.method == Shutdown::METHOD {
-                    self.respond(Response::new_ok(request.id, ()))?;
-                    self.wait_for_exit()?;
-                    return Ok(false);
-                }
                 // It is about the text with the edits before it.
                 self.refresh()?;
                 self.client_request(request)?;
-            }
-            Message::Notification(n) if n.method == lsp_types::notification::Exit::METHOD => {
-                return Ok(false);
             }
             Message::Notification(n) => {
                 let method = n.method.clone();
@@ -314,99 +304,7 @@ impl<'c> Server<'c> {
                 }
             }
         }
-        Ok(true)
-    }
-
-    /// After `shutdown`. Answers to what the server has asked may still be under way.
-    fn wait_for_exit(&self) -> Result<(), Error> {
-        for message in &self.connection.receiver {
-            match message {
-                Message::Notification(n) if n.method == lsp_types::notification::Exit::METHOD => {
-                    break;
-                }
-                Message::Request(r) => self.refuse(r.id, "the server was told to shut down")?,
-                _ => {}
-            }
-        }
         Ok(())
-    }
-
-    /// Answers a request that must not be made now.
-    fn refuse(&self, id: RequestId, why: &str) -> Result<(), Error> {
-        let code = ErrorCode::InvalidRequest as i32;
-        self.respond(Response::new_err(id, code, why.to_owned()))
-    }
-
-    fn client_request(&mut self, request: Request) -> Result<(), Error> {
-        if request.method == Initialize::METHOD {
-            return self.refuse(request.id, "the server is initialized already");
-        }
-        let is_asked = self.pulls.iter().any(|p| p.id == request.id);
-        if is_asked || self.pending.contains_key(&request.id) {
-            return self.refuse(request.id, "another request has this id");
-        }
-        if let Some(pull) = Pull::read(&request.id, &request.method, &request.params) {
-            return match pull {
-                Ok(pull) => {
-                    self.pulls.push(pull);
-                    self.answer_pulls()
-                }
-                Err(e) => {
-                    let code = ErrorCode::InvalidParams as i32;
-                    self.respond(Response::new_err(request.id, code, e.to_string()))
-                }
-            };
-        }
-        if handlers::find(&request.method).is_none() {
-            let message = format!("unknown request {}", request.method);
-            let code = ErrorCode::MethodNotFound as i32;
-            return self.respond(Response::new_err(request.id, code, message));
-        }
-        let url = request.params.pointer("/textDocument/uri");
-        let path = url
-            .and_then(Value::as_str)
-            .and_then(|u| lsp_types::Url::parse(u).ok())
-            .map(|u| path_of(&u));
-        let document = path.map(|p| {
-            let version = self.documents.get(&p).map(|d| d.version);
-            (p, version)
-        });
-        self.work(request.id, request.method, request.params, document);
-        Ok(())
-    }
-
-    /// Has a worker answer a request.
-    fn work(
-        &mut self,
-        id: RequestId,
-        method: String,
-        params: Value,
-        document: Option<(Utf8PathBuf, Option<i32>)>,
-    ) {
-        let Some(handler) = handlers::find(&method) else {
-            return;
-        };
-        let snapshot = self.snapshot();
-        let pending = Pending {
-            method,
-            params: params.clone(),
-            document,
-            token: snapshot.db.cancellation_token(),
-            cancelled: false,
-        };
-        self.pending.insert(id.clone(), pending);
-        // What takes long keeps nobody who types waiting.
-        let sender = self.sender.clone();
-        let workers = match handlers::is_slow(&self.pending[&id].method) {
-            true => &self.slow,
-            false => &self.workers,
-        };
-        workers.spawn(move || {
-            let outcome = run(|| handler(&snapshot, params));
-            // Edits wait for it.
-            drop(snapshot);
-            let _ = sender.send(Task::Answered(id, outcome));
-        });
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -428,7 +326,6 @@ impl<'c> Server<'c> {
                 let params: DidOpenTextDocumentParams = serde_json::from_value(n.params)?;
                 let document = params.text_document;
                 let path = path_of(&document.uri);
-                self.well_formed.remove(&path);
                 self.documents
                     .open(path.clone(), document.uri, document.version, document.text);
                 self.stale.programs |= !self.in_project(&path);
@@ -452,7 +349,6 @@ impl<'c> Server<'c> {
                 let path = path_of(&params.text_document.uri);
                 if self.documents.close(&path).is_some() {
                     self.overlay.close(&path);
-                    self.well_formed.remove(&path);
                     self.stale.programs |= !self.in_project(&path);
                     self.stale.files.insert(path);
                 }
@@ -479,19 +375,7 @@ impl<'c> Server<'c> {
             }
             "$/cancelRequest" => {
                 let params: CancelParams = serde_json::from_value(n.params)?;
-                let id = match params.id {
-                    NumberOrString::Number(n) => RequestId::from(n),
-                    NumberOrString::String(s) => RequestId::from(s),
-                };
-                if let Some(pending) = self.pending.get_mut(&id) {
-                    pending.cancelled = true;
-                    pending.token.cancel();
-                } else if let Some(at) = self.pulls.iter().position(|p| p.id == id) {
-                    self.pulls.remove(at);
-                    let code = ErrorCode::RequestCanceled as i32;
-                    let text = "cancelled by the client".to_owned();
-                    self.respond(Response::new_err(id, code, text))?;
-                }
+                self.cancel(params.id)?;
             }
             _ => {}
         }
@@ -517,32 +401,41 @@ impl<'c> Server<'c> {
         }
         for path in &stale.files {
             if let Some(document) = self.documents.get(path) {
-                let fallback = self.well_formed.get(path).cloned();
-                let text = document.text.clone();
-                self.overlay.set(path.clone(), text.clone(), fallback);
-                if path.extension() == Some("py") {
-                    self.parse(path.clone(), document.opening, text);
-                }
+                let earlier = document.earlier.as_slice().into();
+                self.overlay
+                    .set(path.clone(), document.text.clone(), earlier);
             }
         }
         let paths: Vec<Utf8PathBuf> = stale.files.into_iter().collect();
         sync(&mut self.db, &paths);
+        paths.iter().for_each(|path| self.sift(path));
         let configured = |p: &Utf8PathBuf| p.file_name() == Some("pyproject.toml");
         if stale.programs || paths.iter().any(configured) {
             self.load()?;
         }
         self.revision += 1;
+        self.analysing = true;
         self.begin_progress()?;
         self.start_check();
         Ok(())
     }
 
-    /// Has a worker find out whether a text is well formed.
-    fn parse(&self, path: Utf8PathBuf, opening: u64, text: Arc<str>) {
-        let sender = self.sender.clone();
-        self.workers.spawn(move || {
-            if let Outcome::Done(true) = run(|| is_well_formed(&text)) {
-                let _ = sender.send(Task::WellFormed(path, opening, text));
+    /// Has a worker find out which texts of a document matter.
+    fn sift(&self, path: &Utf8Path) {
+        let Some(document) = self.documents.get(path) else {
+            return;
+        };
+        if document.earlier.is_empty() || path.extension() != Some("py") {
+            return;
+        }
+        let to_sift = document.to_sift();
+        let file = self.db.files().get(&self.db, path);
+        let (db, sender, path) = (self.db.clone(), self.sender.clone(), path.to_owned());
+        self.quick.spawn(move || {
+            let outcome = run(|| taipan_code::texts_that_matter(&db, file, &to_sift.texts));
+            drop(db);
+            if let Outcome::Done(matter) = outcome {
+                let _ = sender.send(Task::Sifted(path, to_sift, matter));
             }
         });
     }
@@ -576,7 +469,7 @@ impl<'c> Server<'c> {
         }
         for folder in loaded.unsearched {
             let sender = self.sender.clone();
-            self.workers.spawn(move || {
+            self.slow.spawn(move || {
                 let found = search_folder(&folder);
                 let _ = sender.send(Task::Searched(folder, found));
             });
@@ -619,15 +512,21 @@ impl<'c> Server<'c> {
 
     fn task(&mut self, task: Task) -> Result<(), Error> {
         match task {
-            Task::Answered(id, outcome) => self.answered(id, outcome),
+            Task::Answered(job, outcome) => self.answered(&job, outcome),
+            Task::Partly(job, value) => {
+                self.partly(&job, value);
+                Ok(())
+            }
             Task::Checked(revision, outcome) => match outcome {
                 Outcome::Done(findings) if revision == self.revision => {
                     self.checked = revision;
+                    self.analysing = false;
                     self.publish(findings)?;
                     self.answer_pulls()?;
                     self.end_progress()
                 }
                 Outcome::Fault(fault) if revision == self.revision => {
+                    self.analysing = false;
                     self.log(MessageType::ERROR, &fault.to_string())?;
                     for pull in std::mem::take(&mut self.pulls) {
                         let code = ErrorCode::InternalError as i32;
@@ -651,17 +550,9 @@ impl<'c> Server<'c> {
                 }
                 Ok(())
             }
-            Task::WellFormed(path, opening, text) => {
-                // What was closed meanwhile stands in for nothing, even if it is open again.
-                if let Some(document) = self.documents.get(&path)
-                    && document.opening == opening
-                {
-                    let changed = document.text != text;
-                    let first = self.well_formed.insert(path.clone(), text).is_none();
-                    // It came too late for the edit that broke it.
-                    if first && changed {
-                        self.stale.files.insert(path);
-                    }
+            Task::Sifted(path, sifted, matter) => {
+                if let Some(document) = self.documents.get_mut(&path) {
+                    document.sift(sifted, &matter);
                 }
                 Ok(())
             }
@@ -673,59 +564,6 @@ impl<'c> Server<'c> {
                 Ok(())
             }
         }
-    }
-
-    fn answered(
-        &mut self,
-        id: RequestId,
-        outcome: Outcome<Result<Value, Refusal>>,
-    ) -> Result<(), Error> {
-        let Some(pending) = self.pending.remove(&id) else {
-            return Ok(());
-        };
-        let error = |code: ErrorCode, message: &str| {
-            Response::new_err(id.clone(), code as i32, message.to_owned())
-        };
-        let response = match outcome {
-            Outcome::Done(Ok(value)) => Response::new_ok(id, value),
-            Outcome::Done(Err(Refusal::Params(e))) => error(ErrorCode::InvalidParams, &e),
-            Outcome::Done(Err(Refusal::Reason(e))) => error(ErrorCode::RequestFailed, &e),
-            Outcome::Fault(fault) => {
-                self.log(MessageType::ERROR, &fault.to_string())?;
-                error(ErrorCode::InternalError, &fault.to_string())
-            }
-            Outcome::Cancelled if pending.cancelled => {
-                error(ErrorCode::RequestCanceled, "cancelled by the client")
-            }
-            // What this request waited for was cancelled under another one, or failed
-            // there: then it fails here as well when it is tried again.
-            Outcome::Cancelled => {
-                let same = pending.document.as_ref().is_none_or(|(path, version)| {
-                    self.documents.get(path).map(|d| d.version) == *version
-                        && !self.stale.files.contains(path)
-                });
-                if same {
-                    self.refresh()?;
-                    self.work(id, pending.method, pending.params, pending.document);
-                    return Ok(());
-                }
-                error(ErrorCode::ContentModified, "the document has changed")
-            }
-        };
-        self.respond(response)
-    }
-
-    /// Answers what was asked about the present state, if that has been checked.
-    fn answer_pulls(&mut self) -> Result<(), Error> {
-        if self.checked != self.revision {
-            return Ok(());
-        }
-        for pull in std::mem::take(&mut self.pulls) {
-            let version = |url: &Url| self.documents.get(&path_of(url)).map(|d| d.version);
-            let result = pull.answer(&self.published, version)?;
-            self.respond(Response::new_ok(pull.id, result))?;
-        }
-        Ok(())
     }
 
     /// Tells the client what has changed since the last time, or only that it has to ask.

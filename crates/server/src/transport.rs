@@ -17,14 +17,21 @@ const LONGEST_MESSAGE: usize = 1 << 30;
 
 const LENGTH: &str = "content-length:";
 
-/// The threads that read and write. They end when the channels to them do, and standard input.
+/// The threads that read and write.
 pub(crate) struct Threads {
     reader: JoinHandle<io::Result<()>>,
     writer: JoinHandle<io::Result<()>>,
 }
 
+/// The method of the message that ends the writer. It is not written.
+const END: &str = "$/taipan/end";
+
 impl Threads {
-    pub(crate) fn join(self) -> io::Result<()> {
+    /// Waits until everything that was said is written. Workers may still work, and what they say
+    /// is lost.
+    pub(crate) fn finish(self, connection: &Connection) -> Result<(), crate::Error> {
+        let end = Notification::new(END.to_owned(), Value::Null);
+        connection.sender.send(end.into())?;
         for thread in [self.reader, self.writer] {
             match thread.join() {
                 Ok(result) => result?,
@@ -41,8 +48,8 @@ pub(crate) fn stdio() -> io::Result<(Connection, Threads)> {
     let (incoming, from_client) = unbounded();
     let writer = thread::Builder::new().name("taipan writer".to_owned());
     let writer = writer.spawn(move || {
-        outgoing
-            .into_iter()
+        let is_end = |m: &Message| matches!(m, Message::Notification(n) if n.method == END);
+        (outgoing.into_iter().take_while(|m| !is_end(m)))
             .try_for_each(|m| m.write(&mut io::stdout().lock()))
     })?;
     let reader = thread::Builder::new().name("taipan reader".to_owned());

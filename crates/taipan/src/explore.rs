@@ -50,13 +50,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> i32 {
     if args.open {
         open(&server.url());
     }
-    match server.serve() {
-        Ok(()) => 0,
-        Err(e) => {
-            tell(&format!("taipan: {e}\n"));
-            2
-        }
-    }
+    server.serve()
 }
 
 /// Shows a page in the user's browser.

@@ -22,8 +22,8 @@ use taipan_testkit::timed_trial;
 fn page(browser: &Browser, address: &str) -> (Explorer, Page) {
     let server = Explorer::start();
     server.wait_for(1);
-    let mut page = browser.open(&format!("http://127.0.0.1:{}/{address}", server.port));
-    page.wait("document.body.dataset.shown === '1'");
+    let mut page = browser.open(&server.url(address));
+    page.wait("document.body.dataset.shown === '1' && location.search === ''");
     (server, page)
 }
 
@@ -78,6 +78,8 @@ fn program(browser: &Browser) {
     page.wait("document.querySelector('.bar h2')?.textContent === 'main.interpret'");
     page.wait("document.querySelector('.pane svg .tp-green[data-name^=pc_]')");
     page.wait("document.querySelector('.pane svg .tp-red[data-name^=acc_]')");
+    page.hover(".pane[data-stage=annotations] .tp-red[data-name^=acc_]");
+    page.wait("document.getElementById('tip').textContent.includes('\\nred: ')");
     page.input("#search", "circ are");
     let found = "[...document.querySelectorAll('#list a')].map((a) => a.dataset.name)";
     assert_eq!(page.ask(found), json!(["shapes.Circle.area"]));

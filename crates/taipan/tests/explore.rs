@@ -3,6 +3,7 @@
 #[path = "support/explorer.rs"]
 mod explorer;
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use explorer::{Explorer, http};
@@ -14,7 +15,7 @@ impl Explorer {
     }
 
     fn get(&self, path: &str) -> (u16, Value) {
-        let (status, text) = http(self.port, "GET", path, &[], "");
+        let (status, text) = self.ask("GET", path, "");
         let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
         (status, value)
     }
@@ -50,7 +51,7 @@ fn names(table: &Value) -> Vec<&str> {
 #[test]
 fn the_page_and_all_its_parts_are_served() {
     let server = Explorer::start();
-    let (status, html) = http(server.port, "GET", "/", &[], "");
+    let (status, html) = server.ask("GET", "/", "");
     assert_eq!(status, 200);
     assert!(html.contains("<title>taipan explore</title>"), "{html}");
     // What a part mentions is there, and nothing comes from elsewhere.
@@ -66,7 +67,7 @@ fn the_page_and_all_its_parts_are_served() {
             let is_file = part.ends_with(".js") || part.ends_with(".css");
             let path = format!("/{part}");
             if is_file && !seen.contains(&path) {
-                let (status, text) = http(server.port, "GET", &path, &[], "");
+                let (status, text) = server.ask("GET", &path, "");
                 assert_eq!(status, 200, "{path}");
                 seen.push(path);
                 left.push(text);
@@ -199,8 +200,16 @@ fn a_function_is_shown_at_every_stage() {
     // What is known while a loop is compiled is green, and why the rest is not stands there.
     let view = server.value("/api/view?f=main.interpret&stage=annotations");
     let svg = view["svg"].as_str().unwrap();
-    assert!(svg.contains("class=\"tp-green\" data-name=\"pc_"), "{svg}");
-    assert!(svg.contains("class=\"tp-red\" data-name=\"acc_"), "{svg}");
+    assert!(svg.contains("data-name=\"pc_"), "{svg}");
+    let known = server.value("/api/colors?f=main.interpret");
+    assert_eq!(known["pc"]["class"], "green", "{known}");
+    assert_eq!(known["acc"]["class"], "red", "{known}");
+    let why = known["acc"]["text"].as_str().unwrap();
+    assert!(
+        why.starts_with("red: argument `acc` of portal of"),
+        "{known}"
+    );
+    assert_eq!(server.value("/api/colors?f=main.entry_point"), json!({}));
     let colors = server.value("/api/view?f=main.interpret&stage=colors");
     assert!(
         colors["svg"].as_str().unwrap().contains("tp-red"),
@@ -315,7 +324,7 @@ fn edits_are_followed_and_the_timeline_says_what_ran_and_why() {
 fn residual_code_is_shown() {
     let server = Explorer::start();
     let body = json!({"args": [], "threshold": 10}).to_string();
-    let (status, text) = http(server.port, "POST", "/api/residual", &[], &body);
+    let (status, text) = server.ask("POST", "/api/residual", &body);
     assert_eq!(status, 200, "{text}");
     let told: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(told["exit"], 0, "{told}");
@@ -328,14 +337,19 @@ fn residual_code_is_shown() {
         "{told}"
     );
     assert!(told["summary"]["functions"].as_u64() >= Some(1), "{told}");
-    assert_eq!(http(server.port, "POST", "/api/residual", &[], "{").0, 400);
+    assert_eq!(server.ask("POST", "/api/residual", "{").0, 400);
 }
 
 #[test]
 fn only_the_own_page_is_answered() {
     let server = Explorer::start();
-    let port = server.port.to_string();
-    let asked = |headers: &[(&str, &str)]| http(server.port, "GET", "/api/state", headers, "").0;
+    let (port, cookie) = (server.port.to_string(), server.cookie());
+    let send = |method: &str, path: &str, headers: &[(&str, &str)]| {
+        let mut all = vec![("Cookie", &*cookie)];
+        all.extend(headers);
+        http(server.port, method, path, &all, "").0
+    };
+    let asked = |headers: &[(&str, &str)]| send("GET", "/api/state", headers);
     assert_eq!(asked(&[]), 200);
     assert_eq!(asked(&[("Host", &format!("localhost:{port}"))]), 200);
     assert_eq!(
@@ -344,20 +358,101 @@ fn only_the_own_page_is_answered() {
     );
     assert_eq!(asked(&[("Host", &format!("evil.example:{port}"))]), 403);
     assert_eq!(asked(&[("Origin", "http://evil.example")]), 403);
-    let sent = [("Origin", "http://evil.example")];
-    let body = json!({"args": []}).to_string();
+    assert_eq!(asked(&[("Origin", "http://127.0.0.1:1")]), 403);
+    assert_eq!(asked(&[("Sec-Fetch-Site", "same-origin")]), 200);
+    // A page of another port of this machine, which gets the cookie.
+    assert_eq!(asked(&[("Sec-Fetch-Site", "same-site")]), 403);
+    let foreign = [("Origin", "http://evil.example")];
+    assert_eq!(send("POST", "/api/residual", &foreign), 403);
+    assert_eq!(send("GET", "/events", &foreign), 403);
+    assert_eq!(send("DELETE", "/api/state", &[]), 405);
+    assert_eq!(asked(&[("X", "y")]), 200);
     assert_eq!(
-        http(server.port, "POST", "/api/residual", &sent, &body).0,
-        403
-    );
-    assert_eq!(http(server.port, "DELETE", "/api/state", &[], "").0, 405);
-    assert_eq!(
-        http(server.port, "GET", "/api/state", &[("X", "y")], "").0,
-        200
-    );
-    let too_much = [("Content-Length", "9999999")];
-    assert_eq!(
-        http(server.port, "POST", "/api/residual", &too_much, "").0,
+        send("POST", "/api/residual", &[("Content-Length", "9999999")]),
         413
     );
+}
+
+/// Another user of the machine can connect, and knows everything but the token.
+#[test]
+fn who_does_not_have_the_token_gets_nothing() {
+    let server = Explorer::start();
+    let other = "0".repeat(32);
+    let cookie = format!("taipan-explore-{}={other}", server.port);
+    let elsewhere = format!("taipan-explore-1={}", server.token);
+    for headers in [
+        vec![],
+        vec![("Cookie", &*cookie)],
+        vec![("Cookie", &*elsewhere)],
+    ] {
+        for (method, path, body) in [
+            ("GET", "/".to_owned(), ""),
+            ("GET", "/app.js".to_owned(), ""),
+            ("GET", format!("/?token={other}"), ""),
+            ("GET", "/?token=".to_owned(), ""),
+            ("GET", "/api/state".to_owned(), ""),
+            ("GET", "/api/view?f=main.total&stage=flow".to_owned(), ""),
+            ("GET", "/events".to_owned(), ""),
+            ("GET", "/nothing".to_owned(), ""),
+            // The token is for the first page, and nothing else.
+            ("GET", format!("/api/state?token={}", server.token), ""),
+            (
+                "POST",
+                format!("/api/residual?token={}", server.token),
+                "{\"args\": []}",
+            ),
+        ] {
+            let (status, text) = http(server.port, method, &path, &headers, body);
+            assert_eq!(status, 403, "{method} {path}: {text}");
+            let told: Value = serde_json::from_str(&text).unwrap();
+            let told = told["error"].as_str().unwrap();
+            assert!(told.contains("open the address that"), "{told}");
+        }
+    }
+    // Whoever has the address gets the page with a cookie.
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let (path, host) = (server.url(""), format!("127.0.0.1:{}", server.port));
+    let path = path.split_once(&host).unwrap().1;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let head = answer.split_once("\r\n\r\n").unwrap().0;
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let set = format!(
+        "Set-Cookie: {}; Path=/; HttpOnly; SameSite=Strict",
+        server.cookie()
+    );
+    assert!(head.lines().any(|l| l == set), "{head}");
+    assert!(
+        !answer
+            .split_once("\r\n\r\n")
+            .unwrap()
+            .1
+            .contains(&server.token)
+    );
+}
+
+/// Connections that nobody uses, as browsers open them, keep nobody from asking; too many at once
+/// are refused, and the process lives.
+#[test]
+fn silent_connections_are_in_nobodys_way() {
+    let server = Explorer::start();
+    let connect = || std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let some: Vec<_> = (0..20).map(|_| connect()).collect();
+    assert_eq!(server.get("/api/state").0, 200);
+    let many: Vec<_> = (0..300).map(|_| connect()).collect();
+    drop((some, many));
+    let state = || -> Option<String> {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port)).ok()?;
+        let (host, cookie) = (format!("127.0.0.1:{}", server.port), server.cookie());
+        let head = format!("Host: {host}\r\nCookie: {cookie}\r\n");
+        write!(stream, "GET /api/state HTTP/1.1\r\n{head}\r\n").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        answer.lines().next().map(str::to_owned)
+    };
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while state().as_deref() != Some("HTTP/1.1 200 OK") {
+        assert!(std::time::Instant::now() < end);
+    }
 }

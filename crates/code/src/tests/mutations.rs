@@ -1,12 +1,14 @@
 //! Whatever a text is, it is parsed and compiled: what is wrong with it is told at a place in the
 //! text, all codes are well-formed, and an edit of a text gives what that text gives by itself.
 
-use taipan_base::TextRange;
+use std::sync::Arc;
+
+use taipan_base::{File, FileContents, TextRange};
 use taipan_prelude::SHIPPED;
 use taipan_testkit::fuzz::{Choices, Target};
 use taipan_testkit::{TestDb, damaged, slightly_damaged};
 
-use crate::{code, code_spans, module_codes, verify};
+use crate::{code, code_spans, module_codes, texts_that_matter, verify};
 
 /// Any text at all: a piece of a shipped module with damage, or bytes.
 fn any_text(choices: &mut Choices<'_>) -> String {
@@ -82,5 +84,55 @@ fn damaged_texts_compile() {
         fresh.edit("/main.py", &next);
         let is_same = check_codes(&db) == check_codes(&fresh);
         assert!(is_same, "{text:?}, then {next:?}");
+    });
+}
+
+/// The codes of a text that had others before, as text.
+fn codes_after(db: &TestDb, text: &str, earlier: &[Arc<str>]) -> String {
+    let contents = FileContents::Text(text.into());
+    let file = File::builder("/buffer.py".into(), contents, earlier.into()).new(db);
+    let mut out = String::new();
+    for id in module_codes(db, file).ids() {
+        let (name, n) = (id.qualname(db), id.nth(db));
+        // Codes mention others by their ids, which have the file.
+        let code = crate::disassemble(db, *id);
+        out.push_str(&format!("{name} {n}\n{code}\n{:?}\n", code_spans(db, *id)));
+    }
+    out
+}
+
+/// What is kept of earlier texts is what matters, whenever the others are forgotten.
+#[test]
+fn earlier_texts_that_do_not_matter() {
+    let target = Target::new("earlier-texts").cases(60).bytes(512);
+    target.run(|choices| {
+        let db = TestDb::default();
+        let file = db.file("/main.py");
+        let mut text = choices
+            .of(SHIPPED)
+            .1
+            .lines()
+            .take(60)
+            .collect::<Vec<_>>()
+            .join("\n");
+        let (mut all, mut few): (Vec<Arc<str>>, Vec<Arc<str>>) = (Vec::new(), Vec::new());
+        for _ in 0..2 + choices.below(6) {
+            all.push((&*text).into());
+            few.push((&*text).into());
+            if choices.bool() {
+                let matter = texts_that_matter(&db, file, &few);
+                let kept = few.into_iter().enumerate();
+                few = kept
+                    .filter(|(i, _)| matter.contains(i))
+                    .map(|(_, t)| t)
+                    .collect();
+            }
+            text = match choices.below(4) {
+                0 => all[choices.below(all.len())].to_string(),
+                _ => slightly_damaged(&text, choices),
+            };
+            let (a, b) = (codes_after(&db, &text, &all), codes_after(&db, &text, &few));
+            assert!(a == b, "{a}\n--\n{b}");
+        }
     });
 }

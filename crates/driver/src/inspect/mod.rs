@@ -4,6 +4,7 @@
 //! Everything comes from the queries that compile the program. The same program always
 //! gives the same data.
 
+mod colors;
 mod overview;
 mod pictures;
 mod view;
@@ -23,6 +24,7 @@ use crate::program::{entry_roots, has_errors, load, placed};
 use crate::timing::Timings;
 use crate::typed::typed_program;
 
+pub use colors::{ColorRow, colors};
 pub use overview::{AttributeRow, ClassRow, DriverRow, FileRow, FunctionRow, Overview, overview};
 pub use pictures::{call_picture, class_picture};
 pub use view::{Pass, View, ViewLine, passes, view};

@@ -7,7 +7,6 @@ use taipan_annotator::{Spec, annotation, annotation_text};
 use taipan_graph::VarId;
 use taipan_graph::text::print_graph;
 use taipan_interp::ObjData;
-use taipan_jit::NameColor;
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_picture::{NoPicture, Picture};
 use taipan_transform::{PassObserver, Passes};
@@ -20,7 +19,6 @@ use crate::names::lowlevel_names;
 use crate::python::python_of;
 use crate::show::{Known, Places, add_graph};
 use crate::stages::c::c_code;
-use crate::stages::drivers::{color_of_name, jit_drivers};
 use crate::stages::llvm::function_module;
 use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
 use crate::stages::{self, QuerySummaries, native};
@@ -257,15 +255,10 @@ fn annotations(program: &Inspected<'_>, spec: Spec) -> Result<View, Failure> {
     let graph = &annotated.graph;
     let names = || taipan_flow::object_names(db, program.program(), graph);
     let places = Places::of_spec(db, spec);
-    let colors = Colors::new(program, spec);
     let mut picture = Picture::default();
-    let name = |v: VarId| &*graph.vars[v.index()].name;
     let known = Known {
-        title: &|v| {
-            let text = annotation_text(db, program.roots, annotated.var(v));
-            Some(colors.title(name(v), text))
-        },
-        class: &|v| colors.class(name(v)),
+        title: &|v| Some(annotation_text(db, program.roots, annotated.var(v))),
+        class: &|_| "",
         line: &|at| places.as_ref()?.line(at),
     };
     add_graph(&mut picture, graph, names(), &known);
@@ -276,12 +269,10 @@ fn lowlevel(program: &Inspected<'_>, spec: Spec, graph: &LLGraph) -> View {
     let db = program.db;
     let names = || lowlevel_names(db, program.program(), graph);
     let places = Places::of_spec(db, spec);
-    let colors = Colors::new(program, spec);
     let mut picture = Picture::default();
-    let name = |v: VarId| &*graph.vars[v.index()].name;
     let known = Known {
-        title: &|v| Some(colors.title(name(v), graph.ty(v).to_string())),
-        class: &|v| colors.class(name(v)),
+        title: &|v: VarId| Some(graph.ty(v).to_string()),
+        class: &|_| "",
         line: &|at| places.as_ref()?.line(at),
     };
     add_graph(&mut picture, graph, names(), &known);
@@ -313,50 +304,4 @@ fn colors(program: &Inspected<'_>, spec: Spec) -> Result<View, Failure> {
     generated_picture(db, roots, &portal, &mut picture)?;
     let text = generated_text(db, roots, &portal, false)?;
     Ok(picture_view(&picture, || text))
-}
-
-/// Which variables of a function are known while the loops of a driver are compiled.
-struct Colors<'a> {
-    program: &'a Inspected<'a>,
-    /// The function, if the program has drivers at all.
-    spec: Option<Spec>,
-}
-
-impl<'a> Colors<'a> {
-    fn new(program: &'a Inspected<'a>, spec: Spec) -> Colors<'a> {
-        let drivers = jit_drivers(program.db, program.roots);
-        let any = drivers.is_ok_and(|d| !d.is_empty());
-        Colors {
-            program,
-            spec: any.then_some(spec),
-        }
-    }
-
-    fn of(&self, name: &str) -> Option<NameColor> {
-        match name {
-            "" => None,
-            name => color_of_name(self.program.db, self.spec?, name),
-        }
-    }
-
-    fn class(&self, name: &str) -> &'static str {
-        match self.of(name) {
-            Some(NameColor::Green) => "green",
-            Some(NameColor::Red(_) | NameColor::Both(_)) => "red",
-            None => "",
-        }
-    }
-
-    fn title(&self, name: &str, what: String) -> String {
-        let color = match self.of(name) {
-            None => return what,
-            Some(NameColor::Green) => "green: known while compiling".to_owned(),
-            Some(NameColor::Red(path)) => format!("red: {}", path.join(", from ")),
-            Some(NameColor::Both(path)) => format!(
-                "green in some places, in others red: {}",
-                path.join(", from ")
-            ),
-        };
-        format!("{what}\n{color}")
-    }
 }

@@ -115,7 +115,7 @@ fn span_of(db: &dyn Db, f: LLFunction, m: &Marker) -> Option<Span> {
 }
 
 /// Whether a program has the class: without it there are no drivers.
-pub(crate) fn may_have_drivers(db: &dyn Db, roots: Roots) -> bool {
+pub fn may_have_drivers(db: &dyn Db, roots: Roots) -> bool {
     let jit = ModuleName::new(db, roots.program(db), "rpython.rlib.jit");
     module_named(db, jit).is_some()
 }
@@ -201,27 +201,29 @@ fn find_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnost
     Ok(numbered.collect())
 }
 
-/// The colors of the variables of all that the drivers of a program reach: see
-/// [`taipan_jit::known_names`]. What hints contradict is left out.
-#[salsa::tracked(returns(clone))]
-fn known_while_compiling(db: &dyn Db, roots: Roots) -> Arc<KnownNames> {
+/// The colors of the variables of all that the drivers of a program reach, one after the other:
+/// see [`taipan_jit::known_names`]. A driver with contradicting hints is left out.
+#[salsa::tracked(no_eq, returns(clone))]
+fn known_while_compiling(db: &dyn Db, roots: Roots) -> Arc<Vec<KnownNames>> {
     let program = StageProgram::new(db, roots, GraphStage::Jit);
     let drivers = jit_drivers(db, roots).unwrap_or_default();
-    let mut all = KnownNames::default();
-    for driver in drivers.iter() {
-        if let Ok(names) = taipan_jit::known_names(&program, driver) {
-            all.extend(names);
-        }
-    }
-    Arc::new(all)
+    let known = (drivers.iter()).filter_map(|d| taipan_jit::known_names(&program, d).ok());
+    Arc::new(known.collect())
 }
 
 /// Whether the variables of that name in a function are known while compiling the loops of a
 /// driver. None if no driver reaches the function, or it has none.
+///
+/// The first call colors all that drivers reach, which takes long in a large interpreter: to be
+/// called where nobody waits for anything else. Later calls are fast.
 pub fn color_of_name(db: &dyn Db, spec: Spec, name: &str) -> Option<NameColor> {
+    let roots = spec.roots(db);
+    if !may_have_drivers(db, roots) {
+        return None;
+    }
     let sym = func_sym_of(db, spec).ok()?;
-    let known = known_while_compiling(db, spec.roots(db));
-    known.get(&sym)?.get(name).cloned()
+    let known = known_while_compiling(db, roots);
+    known.iter().rev().find_map(|k| k.color(&sym, name))
 }
 
 fn driver_name(db: &dyn Db, roots: Roots, driver: ObjId) -> String {
@@ -386,6 +388,10 @@ impl JitProgram for StageProgram<'_> {
 
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches> {
         own_touches(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
+
+    fn check_cancelled(&self) {
+        self.db.unwind_if_revision_cancelled();
     }
 }
 

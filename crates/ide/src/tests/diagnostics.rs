@@ -65,9 +65,3 @@ fn names_of_such_files_are_known_as_well() {
     let shown: Vec<String> = found.into_iter().map(|s| f.show(s)).collect();
     assert_eq!(shown, ["/used.py:1:5 f"]);
 }
-
-#[test]
-fn texts_are_well_formed_or_not() {
-    assert!(crate::is_well_formed("x = 1\n"));
-    assert!(!crate::is_well_formed("x = (\n"));
-}

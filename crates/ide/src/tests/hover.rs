@@ -339,11 +339,10 @@ fn colors_of_an_interpreter() {
         let text = format!("{}$0{}", &INTERPRETER[..place], &INTERPRETER[place..]);
         let f = fixture(&text);
         let hover = crate::hover(&f.db, &f.workspace, f.position).unwrap();
-        let color = hover
-            .notes
-            .iter()
-            .find(|n| n.contains("green") || n.contains("red"));
-        shown += &format!("{wanted:?}: {}\n", color.map_or("no color", |n| &**n));
+        assert!(!hover.notes.iter().any(|n| n.contains("green")));
+        let colors = hover.colored.map(|c| c.notes(&f.db)).unwrap_or_default();
+        let color = colors.first().map_or("no color", |n| &**n);
+        shown += &format!("{wanted:?}: {color}\n");
     }
     expect![[r#"
         "op ==": green: known while compiling
@@ -355,4 +354,53 @@ fn colors_of_an_interpreter() {
         "other = ": no color
     "#]]
     .assert_eq(&shown);
+}
+
+/// An interpreter with a chain of calls, in each of which every value is red on account of the one
+/// before: paths are as long as the chain, in each of many variables.
+fn chain(calls: usize) -> String {
+    let mut text = String::from(
+        "from rpython.rlib.jit import JitDriver\n\
+         driver = JitDriver(greens=['pc'], reds=['value'])\n",
+    );
+    for n in (0..calls).rev() {
+        let next = match n + 1 {
+            last if last == calls => "sum".to_owned(),
+            next => format!("step{next}(sum)"),
+        };
+        text += &format!("def step{n}(value{n}):\n    sum = value{n} + {n}\n    return {next}\n");
+    }
+    text += "\
+def run(value):
+    pc = 0
+    while pc < 10:
+        driver.jit_merge_point(pc=pc, value=value)
+        value = step0(value)
+        pc += 1
+    return value
+def entry_point(argv):
+    return run(len(argv))
+def target(driver, args):
+    return entry_point, None
+";
+    text
+}
+
+#[test]
+fn paths_of_colors_are_bounded() {
+    const CALLS: usize = 250;
+    let text = chain(CALLS);
+    let place = text.find("sum = value249").unwrap();
+    let f = fixture(&format!("{}$0{}", &text[..place], &text[place..]));
+    let hover = crate::hover(&f.db, &f.workspace, f.position).unwrap();
+    assert_eq!(hover.code, ["sum: SomeInteger"]);
+    let colors = hover.colored.unwrap().notes(&f.db);
+    let path: Vec<&str> = colors[0].split(", from ").collect();
+    assert_eq!(path.len(), 13, "{path:?}");
+    assert!(
+        path[0].starts_with("red: `sum` = int_add in main.step249"),
+        "{path:?}"
+    );
+    assert!(path[1].starts_with("argument `value249`"), "{path:?}");
+    assert_eq!(path.last(), Some(&"further values"));
 }

@@ -100,7 +100,8 @@ impl Fixture {
         let at = self.position.offset as usize;
         let new = format!("{}{typed}{}", &old[..at], &old[at..]);
         let path = self.file().path(&self.db).clone();
-        self.overlay.set(path.clone(), new.into(), Some(old.into()));
+        self.overlay
+            .set(path.clone(), new.into(), [old.into()].into());
         sync(&mut self.db, &[path]);
         self.position.offset += typed.len() as u32;
     }

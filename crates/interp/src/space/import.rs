@@ -245,7 +245,13 @@ impl Interp<'_> {
         let module = match self.find_module(name, parent) {
             None => return Ok(None),
             Some(Found::Builtin) => modules::make_builtin(self, name)?,
-            Some(Found::Source(file, path)) => self.run_module(name, file, path)?,
+            Some(Found::Source(file, path)) => {
+                if let Some(why) = self.unreadable(file.path(self.db)) {
+                    let message = format!("{} cannot be read: {why}", file.path(self.db));
+                    return self.raise(ty::IMPORT_ERROR, message);
+                }
+                self.run_module(name, file, path)?
+            }
             Some(Found::Empty) => self.new_module(name),
         };
         if let (Some(p), Some((_, last))) = (parent, name.rsplit_once('.')) {

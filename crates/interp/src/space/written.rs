@@ -91,6 +91,17 @@ impl Interp<'_> {
         }
     }
 
+    /// Why what is at a path cannot be read, if it is something that cannot.
+    pub(crate) fn unreadable(&self, path: &Utf8Path) -> Option<String> {
+        if self.written.0.contains_key(path) {
+            return None;
+        }
+        match file_state(self.db, self.file_at(path)) {
+            FileState::Unreadable(why) => Some(why.clone()),
+            FileState::Text | FileState::Missing | FileState::Directory => None,
+        }
+    }
+
     /// Whether a folder above is no longer the machine's.
     fn is_below_gone(&self, path: &Utf8Path) -> bool {
         !self.written.0.is_empty()

@@ -8,20 +8,36 @@ use lsp_types::{
     SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensParams,
     SemanticTokensRangeParams, SemanticTokensRangeResult, SemanticTokensResult,
 };
+use serde_json::Value;
 use taipan_base::{File, TextRange};
 use taipan_ide::{HintKind, TokenKind};
 
+use super::Reply;
 use crate::snapshot::Snapshot;
 
-pub(super) fn hover(s: &Snapshot, params: HoverParams) -> Result<Option<Hover>, String> {
+/// What is said of a place: annotations at once, colors when they are known.
+pub(super) fn hover(s: &Snapshot, params: HoverParams) -> serde_json::Result<Reply> {
     let position = s.position(&params.text_document_position_params);
-    let Some(found) = taipan_ide::hover(&s.db, &s.workspace, position) else {
-        return Ok(None);
+    let Some(mut found) = taipan_ide::hover(&s.db, &s.workspace, position) else {
+        return Ok(Reply::Whole(Value::Null));
     };
+    let colored = found.colored.take();
+    let value = serde_json::to_value(hover_of(s, position.file, &found))?;
+    let Some(colored) = colored else {
+        return Ok(Reply::Whole(value));
+    };
+    let complete = move |s: &Snapshot| {
+        found.notes.extend(colored.notes(&s.db));
+        serde_json::to_value(hover_of(s, position.file, &found)).map_err(super::wrong)
+    };
+    Ok(Reply::Part(value, Box::new(complete)))
+}
+
+fn hover_of(s: &Snapshot, file: File, found: &taipan_ide::Hover) -> Hover {
     let contents = match s.client.markdown {
         true => HoverContents::Markup(MarkupContent {
             kind: MarkupKind::Markdown,
-            value: markdown(&found),
+            value: markdown(found),
         }),
         false => {
             let code = found.code.join("\n");
@@ -29,14 +45,14 @@ pub(super) fn hover(s: &Snapshot, params: HoverParams) -> Result<Option<Hover>, 
                 language: "python".to_owned(),
                 value: code,
             })];
-            parts.extend(found.notes.into_iter().map(MarkedString::String));
+            parts.extend(found.notes.iter().cloned().map(MarkedString::String));
             HoverContents::Array(parts)
         }
     };
-    Ok(Some(Hover {
+    Hover {
         contents,
-        range: Some(s.range(position.file, found.range)),
-    }))
+        range: Some(s.range(file, found.range)),
+    }
 }
 
 /// What is said of a place, as Markdown.

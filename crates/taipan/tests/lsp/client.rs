@@ -158,12 +158,19 @@ impl Client {
         }
     }
 
-    /// Asks and waits for the result.
+    /// Asks and waits for the result; again where the program was still being analysed, as
+    /// editors do.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
-        let id = self.ask(method, params);
-        let answer = self.answer(id);
-        assert!(answer.get("error").is_none(), "{method}: {answer}");
-        answer["result"].clone()
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let id = self.ask(method, params.clone());
+            let answer = self.answer(id);
+            if answer.get("error").is_none() {
+                return answer["result"].clone();
+            }
+            let later = matches!(answer["error"]["code"].as_i64(), Some(-32801 | -32802));
+            assert!(later && Instant::now() < end, "{method}: {answer}");
+        }
     }
 
     /// A request about a place: `line:column` of the nth occurrence of a text.

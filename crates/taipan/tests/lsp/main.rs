@@ -2,8 +2,10 @@
 
 mod broken;
 mod client;
+mod endless;
 mod features;
 mod hierarchy;
 mod messages;
 mod random_keystrokes;
+mod random_versions;
 mod session;

@@ -83,6 +83,8 @@ pub(crate) struct Explorer {
     child: Child,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) port: u16,
+    /// The secret in the address.
+    pub(crate) token: String,
 }
 
 impl Explorer {
@@ -99,14 +101,33 @@ impl Explorer {
         let mut url = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut url).unwrap();
-        let port = url.trim().strip_prefix("http://127.0.0.1:");
-        let port = port.and_then(|p| p.strip_suffix('/')?.parse().ok());
-        let port = port.unwrap_or_else(|| panic!("no address: {url}"));
+        let rest = url.trim().strip_prefix("http://127.0.0.1:");
+        let parts = rest.and_then(|p| p.split_once("/?token="));
+        let (port, token) = parts.unwrap_or_else(|| panic!("no address: {url}"));
         Explorer {
             child,
             folder,
-            port,
+            port: port.parse().unwrap(),
+            token: token.to_owned(),
         }
+    }
+
+    /// The address that it printed, at a place of the page.
+    pub(crate) fn url(&self, place: &str) -> String {
+        format!(
+            "http://127.0.0.1:{}/?token={}{place}",
+            self.port, self.token
+        )
+    }
+
+    /// The cookie of its page.
+    pub(crate) fn cookie(&self) -> String {
+        format!("taipan-explore-{}={}", self.port, self.token)
+    }
+
+    /// A request as its page sends it: status and body.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        http(self.port, method, path, &[("Cookie", &self.cookie())], body)
     }
 
     /// Changes a file: one text for another.
@@ -124,7 +145,12 @@ impl Explorer {
             .set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
         let host = format!("127.0.0.1:{}", self.port);
-        write!(stream, "GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        let cookie = self.cookie();
+        write!(
+            stream,
+            "GET /events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n"
+        )
+        .unwrap();
         for line in BufReader::new(stream).lines() {
             let line = line.expect("a round is over within two minutes");
             let Some(data) = line.strip_prefix("data: ") else {
