@@ -111,6 +111,9 @@ impl Interp<'_> {
             let t = self.heap.type_name(it).to_owned();
             return self.type_error(format!("'{t}' object is not an iterator"));
         };
+        if self.timeless {
+            return self.untold();
+        }
         // Built-in functions go through iterators that never end without an instruction.
         self.work(1)?;
         match &mut self.heap.get_mut(*r).kind {

@@ -18,6 +18,7 @@ use std::sync::{Arc, Weak};
 
 use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_code::CodeId;
 use taipan_engine::{Frame, Unwind};
 
 use super::heap::{Heap, Kind, Object};
@@ -41,6 +42,9 @@ const LARGE: u64 = 4096;
 const SWEEP: u64 = 64 << 20;
 /// What an entry of a table takes, with its share of the index.
 pub(crate) const ENTRY: u64 = 64;
+/// About what the code of a body takes, and what it takes for each byte of its text.
+const BODY: u64 = 4096;
+const CODE_PER_BYTE: u64 = 16;
 /// Counts of references before the contents of a shared block.
 const COUNTS: u64 = 16;
 /// Objects have numbers of 32 bits.
@@ -57,6 +61,8 @@ pub(crate) struct Meter {
     gathered: u64,
     /// Bytes that are never freed besides those of the heap: bodies of `exec`.
     kept: u64,
+    /// The bodies among these.
+    compiled: FxHashSet<CodeId>,
     /// Large values, by address.
     large: FxHashMap<usize, Large>,
     /// Bytes of large values that were added since the last sweep.
@@ -114,6 +120,7 @@ impl Meter {
             held: 0,
             gathered: 0,
             kept: 0,
+            compiled: FxHashSet::default(),
             large: FxHashMap::default(),
             unswept: 0,
             swept: 0,
@@ -276,10 +283,13 @@ impl Interp<'_> {
         Ok(())
     }
 
-    /// Counts what is kept outside of the heap for good.
-    pub(crate) fn keep_bytes(&mut self, bytes: usize) {
-        self.meter.kept += bytes as u64;
-        self.heap.fresh += bytes as u64;
+    /// Counts the code of a text, which is kept for good.
+    pub(crate) fn keep_code(&mut self, code: CodeId, text: &str) {
+        if self.meter.compiled.insert(code) {
+            let bytes = BODY + CODE_PER_BYTE * text.len() as u64;
+            self.meter.kept += bytes;
+            self.heap.fresh += bytes;
+        }
     }
 
     /// Runs something whose buffers are gone afterwards.

@@ -397,7 +397,8 @@ impl Interp<'_> {
         if base != 0 && !(2..=36).contains(&base) {
             return self.value_error("int() base must be >= 2 and <= 36");
         }
-        self.work_radix(text.len() as u64 / 12 + 1, base.max(3) as u32)?;
+        let radix = if base == 0 { 10 } else { base as u32 };
+        self.work_radix(text.len() as u64 / 12 + 1, radix)?;
         match parse_int(text, base, true) {
             Some(v) => Ok(Value::int_or_long(v)),
             None => {

@@ -33,8 +33,8 @@ use taipan_engine::Unwind;
 
 pub use plain::{class_has, compare, float_of, has_attribute, int_of, truth};
 
-/// Instructions that an operation may take. It runs no code, so none.
-const STEPS: u64 = 0;
+/// Steps that an operation may take. It runs no code and goes through no iterator.
+const STEPS: u64 = 1_000_000;
 /// Bytes or items of the largest result that becomes a constant: larger ones are left to
 /// run time.
 const MOST: usize = 1 << 20;
@@ -146,6 +146,7 @@ impl<'db> ConstantSpace<'db> {
                 objects: Objects::new(&base.named),
             }
         });
+        it.steps = STEPS;
         let mut values = Vec::with_capacity(args.len());
         for c in args {
             let v = objects.value(it, c);

@@ -164,9 +164,11 @@ pub(crate) fn body_of(
         CodeKind::Eval => text.trim(),
         _ => &text,
     };
-    it.keep_bytes(BODY + 16 * text.len());
     match taipan_code::compile_text(it.db, filename, text, kind) {
-        Ok(id) => Ok(id),
+        Ok(id) => {
+            it.keep_code(id, text);
+            Ok(id)
+        }
         Err(e) => {
             let at = (e.range.start as usize).min(text.len());
             let line = text.as_bytes()[..at]
@@ -179,9 +181,6 @@ pub(crate) fn body_of(
         }
     }
 }
-
-/// About what the code of a body takes besides its text.
-const BODY: usize = 4096;
 
 /// Runs source text or a code object.
 pub(crate) fn execute(it: &mut Interp, source: &Value, globals: Ref, names: Ref) -> R {
