@@ -84,3 +84,8 @@ def test_wakeup_descriptor():
 def test_saved_errno():
     rposix.set_saved_errno(number(5))
     assert rposix.get_saved_errno() == 5
+
+def test_shifts_by_small_integers():
+    count = rffi.cast(rffi.UCHAR, number(4))
+    assert number(5) << count == 80
+    assert number(-80) >> rffi.cast(rffi.INT, number(4)) == -5
