@@ -230,7 +230,8 @@ def compare(args):
         answers = crossed.taipan_says(args.taipan, cases, folder)
     for name, source, _ in cases:
         want, got = known[name], answers.get(name, {"error": "no answer (crashed)"})
-        if crossed.agrees(want, got):
+        # The original's interpreter checks what its machine code does not, as `taipan call` does.
+        if crossed.agrees(want, got) or "any" in want:
             continue
         want = {k: v for k, v in want.items() if k not in ("name", "source")}
         if "rejected" in want and "error" not in got:

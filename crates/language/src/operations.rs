@@ -178,12 +178,12 @@ impl HlOp {
     /// beside [`HlOp::raises`].
     pub fn may_allocate(self) -> bool {
         use HlOp::*;
-        match self.not_inplace() {
-            Repr | Str | Unicode | Hex | Oct | Int | Float | Long | GetItem | SetItem | DelItem
-            | GetSlice | SetSlice | DelSlice | Add | Mul | Mod | DivMod | NewList | NewDict
-            | NewTuple | Iter | Next | SimpleCall | CallArgs => true,
-            _ => false,
-        }
+        let allocating = [
+            Repr, Str, Unicode, Hex, Oct, Int, Float, Long, GetItem, SetItem, DelItem, GetSlice,
+            SetSlice, DelSlice, Add, Mul, Mod, DivMod, NewList, NewDict, NewTuple, Iter, Next,
+            SimpleCall, CallArgs,
+        ];
+        allocating.contains(&self.not_inplace())
     }
 
     /// The operation on these operands, as it is written in a program: `1 + x`.

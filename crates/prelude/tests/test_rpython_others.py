@@ -84,3 +84,13 @@ def test_wakeup_descriptor():
 def test_saved_errno():
     rposix.set_saved_errno(number(5))
     assert rposix.get_saved_errno() == 5
+
+def shifted(n, m):
+    return n << rffi.cast(rffi.UCHAR, m)
+
+def shifted_back(n, m):
+    return n >> rffi.cast(rffi.INT, m)
+
+def test_shifts_by_small_integers():
+    assert shifted(number(5), number(4)) == 80
+    assert shifted_back(number(-80), number(4)) == -5

@@ -14,6 +14,9 @@ use crate::project::is_conflict;
 use crate::store::SlotKey;
 use crate::val::{Atom, Ints, Val};
 
+/// What messages call the bounds of a slice.
+const SLICING: &str = "slicing";
+
 impl Cx<'_> {
     pub(super) fn binary(&mut self, op: HlOp, x: &Val, y: &Val) -> Known<Val> {
         let mut result = Val::default();
@@ -303,12 +306,14 @@ impl Cx<'_> {
         )
     }
 
-    /// Slices must start and stop at places that are known not to be negative.
+    /// Slices and searches must start and stop at places that are known not to be negative. Slices
+    /// may also stop at -1.
     pub(super) fn check_slice(&mut self, start: &Val, stop: &Val, what: &str) {
+        let is_slice = what == SLICING;
         for (v, end) in [(start, "start"), (stop, "stop")] {
             if let Some(i) = v.ints()
                 && !i.nonneg()
-                && !(end == "stop" && v.const_i64() == Some(-1))
+                && !(is_slice && end == "stop" && v.const_i64() == Some(-1))
             {
                 self.problem_help(
                     ErrorCode::MaybeNegative,
@@ -344,19 +349,19 @@ impl Cx<'_> {
                     }
                 }
                 Atom::List(site) => {
-                    self.check_slice(start, stop, "slicing");
+                    self.check_slice(start, stop, SLICING);
                     self.offspring(&[*site])
                 }
                 Atom::Str { no_nul, .. } => {
-                    self.check_slice(start, stop, "slicing");
+                    self.check_slice(start, stop, SLICING);
                     Val::str_(*no_nul)
                 }
                 Atom::Uni { no_nul, .. } => {
-                    self.check_slice(start, stop, "slicing");
+                    self.check_slice(start, stop, SLICING);
                     Val::unicode(*no_nul)
                 }
                 Atom::ByteArray => {
-                    self.check_slice(start, stop, "slicing");
+                    self.check_slice(start, stop, SLICING);
                     Atom::ByteArray.into()
                 }
                 other => {
@@ -381,7 +386,7 @@ impl Cx<'_> {
                     format!("cannot assign a slice of {what}"),
                 );
             };
-            self.check_slice(start, stop, "slicing");
+            self.check_slice(start, stop, SLICING);
             match items.single() {
                 Some(Atom::List(other)) => {
                     let other = *other;
@@ -408,7 +413,7 @@ impl Cx<'_> {
                     format!("cannot delete a slice of {what}"),
                 );
             };
-            self.check_slice(start, stop, "slicing");
+            self.check_slice(start, stop, SLICING);
             self.resize(*site);
         }
         Val::none()

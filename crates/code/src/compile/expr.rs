@@ -86,11 +86,16 @@ impl<'a> Compiler<'a> {
             }
             Expr::Set(items) => self.build(items, Instr::BuildSet, range),
             Expr::Dict(items) => {
-                // As in CPython 2.7, the value comes first.
+                // As in CPython 2.7, the value comes first; that of a literal key cannot be seen.
                 for (key, value) in items {
-                    self.expr(*value);
-                    self.expr(*key);
-                    self.out.emit(Instr::Rot2);
+                    if matches!(self.ast.exprs[*key], Expr::Int(_) | Expr::Str(_)) {
+                        self.expr(*key);
+                        self.expr(*value);
+                    } else {
+                        self.expr(*value);
+                        self.expr(*key);
+                        self.out.emit(Instr::Rot2);
+                    }
                 }
                 self.out.at = range;
                 let places = items.iter().flat_map(|(k, v)| [*k, *v]);

@@ -411,14 +411,15 @@ fn displays() {
                   6  BuildDict 0
                   7  LoadConst 1
                   8  LoadFast a
-                  9  LoadFast a
-                 10  LoadConst 2
-                 11  BuildDict 2
-                 12  LoadFast a
-                 13  LoadConst 1
-                 14  BuildSet 2
-                 15  BuildTuple 7
-                 16  Return
+                  9  LoadConst 2
+                 10  LoadFast a
+                 11  Rot2
+                 12  BuildDict 2
+                 13  LoadFast a
+                 14  LoadConst 1
+                 15  BuildSet 2
+                 16  BuildTuple 7
+                 17  Return
         "#]],
     );
 }
@@ -542,13 +543,14 @@ fn comprehensions() {
               free k
                   0  BuildDict 0
                   1  LoadFast .0
-              >   2  ForIter 8
+              >   2  ForIter 9
                   3  StoreFast x
-                  4  LoadFast x
-                  5  LoadDeref k
-                  6  MapAdd 2
-                  7  Jump 2
-              >   8  Return
+                  4  LoadDeref k
+                  5  LoadFast x
+                  6  Rot2
+                  7  MapAdd 2
+                  8  Jump 2
+              >   9  Return
         "#]],
     );
 }

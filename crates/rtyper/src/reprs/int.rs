@@ -341,6 +341,10 @@ fn arithmetic_repr(hop: &Hop<'_>) -> Typed<(Repr, NumFamily)> {
     if let [r1, r2] = &hop.args_r[..] {
         check_width(r1, r2)?;
     }
+    result_repr(hop)
+}
+
+fn result_repr(hop: &Hop<'_>) -> Typed<(Repr, NumFamily)> {
     match &hop.r_result {
         Repr::Int(r) => Ok((Repr::Int(*r), r.family()?)),
         Repr::Bool => Ok((Repr::signed(), NumFamily::Int)),
@@ -362,8 +366,9 @@ fn arithmetic(hop: &Hop<'_>, op: NumOp) -> RType {
     hop.convert_result(v, &r).map(Some)
 }
 
+/// The count may be of any width.
 fn shift(hop: &Hop<'_>, op: NumOp) -> RType {
-    let (r, family) = arithmetic_repr(hop)?;
+    let (r, family) = result_repr(hop)?;
     let args = hop.inputargs([&r, &Repr::signed()])?;
     if hop.rt.raises_uncaught() && !is_nonneg(&hop.args_s[1]) {
         hop.raises_implicitly(&[Exc::ValueError])?;
