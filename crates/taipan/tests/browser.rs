@@ -6,6 +6,7 @@
 
 #[path = "support/chromium.rs"]
 mod chromium;
+#[allow(dead_code, reason = "explore.rs uses more of it")]
 #[path = "support/explorer.rs"]
 mod explorer;
 

@@ -5,6 +5,7 @@
 //! the reason, where it is missing.
 
 mod support {
+    #[allow(dead_code, reason = "generated.rs uses more of it")]
     pub(crate) mod generated;
     pub(crate) mod prelude;
     pub(crate) mod programs;

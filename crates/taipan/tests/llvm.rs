@@ -5,6 +5,7 @@
 //! the reason: this target has a harness of its own, as `cpython.rs` has.
 
 mod support {
+    #[allow(dead_code, reason = "generated.rs uses more of it")]
     pub(crate) mod generated;
     pub(crate) mod named;
     pub(crate) mod prelude;
