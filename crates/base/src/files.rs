@@ -215,9 +215,10 @@ fn read_file(path: &Utf8Path) -> std::io::Result<Result<Vec<u8>, &'static str>> 
         return Err(std::io::ErrorKind::IsADirectory.into());
     }
     if !kind.is_file() {
-        return Ok(match path == "/dev/null" {
-            true => Ok(Vec::new()),
-            false => Err(other(kind)),
+        return Ok(if path == "/dev/null" {
+            Ok(Vec::new())
+        } else {
+            Err(other(kind))
         });
     }
     // It may be something else by now, and opening a pipe would wait.

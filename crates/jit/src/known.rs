@@ -79,9 +79,10 @@ impl KnownNames {
         if path.len() > MOST_STEPS {
             path[MOST_STEPS] = "further values".to_owned();
         }
-        Some(match known.green {
-            true => NameColor::Both(path),
-            false => NameColor::Red(path),
+        Some(if known.green {
+            NameColor::Both(path)
+        } else {
+            NameColor::Red(path)
         })
     }
 }
@@ -125,9 +126,10 @@ pub fn known_names(program: &dyn JitProgram, driver: &DriverInfo) -> Result<Know
                     Some(known) => known,
                     None => names.entry(name.to_string()).or_default(),
                 };
-                match colors.green(s, v) {
-                    true => known.green = true,
-                    false => known.red = known.red.or(Some((s, v))),
+                if colors.green(s, v) {
+                    known.green = true;
+                } else {
+                    known.red = known.red.or(Some((s, v)));
                 }
             }
         }

@@ -61,9 +61,10 @@ pub(super) struct Job {
 impl Pending {
     /// When the request has to be answered, if the present state is not analysed before.
     fn deadline(&self, analysing: bool) -> Option<Instant> {
-        let patience = match handlers::is_slow(&self.method) {
-            true => SLOW_PATIENCE,
-            false => PATIENCE,
+        let patience = if handlers::is_slow(&self.method) {
+            SLOW_PATIENCE
+        } else {
+            PATIENCE
         };
         let part = self.part.as_ref().map(|(_, came)| *came + PART_PATIENCE);
         part.or(analysing.then(|| self.since + patience))
@@ -231,9 +232,10 @@ impl Server<'_> {
                 None => {
                     // The worker is free for the next request.
                     pending.token.cancel();
-                    let code = match handlers::is_slow(&pending.method) {
-                        true => ErrorCode::RequestFailed,
-                        false => ErrorCode::ContentModified,
+                    let code = if handlers::is_slow(&pending.method) {
+                        ErrorCode::RequestFailed
+                    } else {
+                        ErrorCode::ContentModified
                     };
                     Response::new_err(job.id, code as i32, ANALYSING.to_owned())
                 }
