@@ -12,6 +12,7 @@ mod diagnostic;
 mod encoding;
 mod files;
 mod overlay;
+mod questions;
 pub mod reads;
 mod render;
 mod similar;
@@ -20,12 +21,16 @@ mod timed;
 mod watch;
 
 pub use artifacts::{ArtifactStore, Artifacts};
-pub use c_compiler::{CAnswer, asked_c_compiler, asked_table, user_secret};
+pub use c_compiler::user_secret;
 pub use db::*;
 pub use diagnostic::*;
 pub use encoding::declares_latin1;
 pub use files::*;
 pub use overlay::*;
+pub use questions::{
+    ANSWERS, CAnswer, CQuestion, Question, Questions, ToolQuestion, Wanted, answer_of,
+    asked_c_compiler, asked_table, forget_answers,
+};
 pub use render::*;
 
 pub use similar::{did_you_mean, similar};

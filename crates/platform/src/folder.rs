@@ -4,6 +4,34 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
+/// The user's folder for Taipan's caches: `$XDG_CACHE_HOME/taipan`, or `$HOME/.cache/taipan`. It is
+/// made with mode 0700 if it is not there.
+///
+/// # Errors
+/// Neither variable names an absolute path, the folder cannot be made, or somebody else owns it or
+/// may write to it.
+pub fn user_cache_folder() -> io::Result<PathBuf> {
+    let absolute = |name: &str| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "HOME names no folder");
+    let folder = base.ok_or_else(missing)?.join("taipan");
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(&folder)?;
+    let meta = folder.metadata()?;
+    // SAFETY: getuid() cannot fail.
+    let own = meta.uid() == unsafe { libc::getuid() } && meta.mode() & 0o022 == 0;
+    match meta.is_dir() && own {
+        true => Ok(folder),
+        false => Err(io::Error::other(format!(
+            "{} is not this user's alone",
+            folder.display()
+        ))),
+    }
+}
+
 /// A folder in the one for temporary files that only this user can read or write to. It is made if it is not
 /// there.
 pub fn own_folder(name: &str) -> io::Result<PathBuf> {

@@ -9,6 +9,11 @@
 //! libraries   the C libraries of a program: compiled with it, or as a shared object
 //! link        object files to an executable or a shared object
 //! emulators   what runs an executable
+//! question    what the C compiler knows: constants, sizes, whether something links
+//! tools       what pkg-config and its like know
+//! flags       options of compilers that can neither run nor write anything
+//! sandbox     processes with bounds
+//! state       whether a file has changed
 //! ```
 //!
 //! **Architecture invariants.** It knows files, processes and [`taipan_language::Machine`], and nothing of
@@ -20,17 +25,27 @@ pub mod c;
 mod command;
 mod compilers;
 mod emulators;
+mod flags;
 mod folder;
 mod libraries;
 mod link;
 mod llvm;
+mod question;
+mod sandbox;
+mod state;
+mod tools;
 
 pub use command::{file_identity, on_path, run, said};
 pub use compilers::c_compiler;
 pub use emulators::runner;
-pub use folder::own_folder;
+pub use flags::refused_option;
+pub use folder::{own_folder, user_cache_folder};
 pub use libraries::{
-    Libraries, Source, load, load_library, open, open_own, shared_library, shared_object,
+    Blake3, Libraries, Source, library_folder, load, load_library, open, open_own, shared_library, shared_object,
 };
 pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use llvm::Llvm;
+pub use question::{CAnswer, CAnswered, CQuestion, Wanted, ask_c_compiler};
+pub use sandbox::{Confinement, Ended, Limits, run_bounded};
+pub use state::{is_system, state_of};
+pub use tools::{ToolQuestion, ask_tool, find_library};

@@ -56,6 +56,8 @@ pub(crate) enum Fatal {
     StepLimit,
     /// More objects than fit.
     HeapLimit,
+    /// Something that a folder may only do if it is trusted: [`Interp::forbidden`].
+    Untrusted,
     /// A collection whose outcome is not known: see [`collect`].
     Collection,
     /// An operation on constants that cannot be computed: see [`crate::constants`].
@@ -139,6 +141,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) files: Vec<taipan_base::File>,
     /// Where all bodies stood when a limit was hit, innermost first.
     pub(crate) last_stack: Vec<(CodeId, u32)>,
+    /// What the program may not do as long as its folder is not trusted.
+    pub(crate) forbidden: Option<String>,
     /// Statements that are passed over.
     pub(crate) left_out: LeftOut,
     /// What it has written to files.
@@ -213,6 +217,7 @@ impl<'db> Interp<'db> {
             random: 0x2545_f491_4f6c_dd1d,
             files: Vec::new(),
             last_stack: Vec::new(),
+            forbidden: None,
             left_out: LeftOut::default(),
             written: written::Written::default(),
             descriptors: Vec::new(),

@@ -1,5 +1,7 @@
 //! The language server as an editor sees it: a client on the pipes of the real binary.
 
+#[path = "../untrusted/attacks.rs"]
+mod attacks;
 mod broken;
 mod client;
 mod features;
@@ -7,3 +9,4 @@ mod hierarchy;
 mod messages;
 mod random_keystrokes;
 mod session;
+mod untrusted;
