@@ -128,6 +128,11 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub passes: PassSet,
+    /// Native code that the program brings along may run while it is imported, with the user's rights: the
+    /// user trusts its folder, or has asked for a command that runs it anyway.
+    #[returns(copy)]
+    #[default]
+    pub trusted: bool,
     /// What `target()` is given as `args`.
     #[returns(ref)]
     #[default]

@@ -9,10 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
-use taipan_language::Machine;
 
 use crate::environment::ENVIRONMENT;
-use crate::{CAnswer, Db, Program, c_compiler, declares_latin1, environment};
+use crate::{ANSWERS, Db, Program, Questions, declares_latin1, environment};
 
 /// A source file, existing or not: asking for a missing file makes an input too, so
 /// that its creation re-runs who asked.
@@ -99,17 +98,10 @@ pub trait System: Send + Sync {
         None
     }
 
-    /// Compiles a C program for a machine with these options, runs it, and answers what it prints: how
-    /// constants and types of a machine's C libraries are found out.
-    fn ask_c_compiler(
-        &self,
-        machine: Machine,
-        source: &str,
-        options: &[String],
-        headers: &[(String, String)],
-    ) -> CAnswer {
-        let _ = (machine, source, options, headers);
-        Err("there is no C compiler here".to_owned())
+    /// The questions to programs of the machine, and their answers, which are files at paths of their own
+    /// ([`crate::ANSWERS`]). None where there are no such programs.
+    fn questions(&self) -> Option<&Questions> {
+        None
     }
 }
 
@@ -118,9 +110,9 @@ pub trait System: Send + Sync {
 pub const CACHE_FOLDER: &str = ".taipan-cache";
 
 /// Whether what is at a path may change while nobody says so: not what ships with Taipan, nor the
-/// environment.
+/// environment, nor what follows from other files.
 pub fn is_on_disk(path: &Utf8Path) -> bool {
-    !path.starts_with(SHIPPED) && !path.starts_with(ENVIRONMENT)
+    !path.starts_with(SHIPPED) && !path.starts_with(ANSWERS) && !path.starts_with(ENVIRONMENT)
 }
 
 /// The prefix of the paths of shipped files.
@@ -129,6 +121,7 @@ pub const SHIPPED: &str = "<taipan>";
 /// Files of the machine, with the modules that ship inside the binary on top.
 pub struct OsSystem {
     shipped: Shipped,
+    questions: Questions,
     current_folder: Option<Utf8PathBuf>,
 }
 
@@ -138,6 +131,7 @@ impl OsSystem {
     pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
         OsSystem {
             shipped: Shipped::new(shipped),
+            questions: Questions::default(),
             current_folder: camino::absolute_utf8(".").ok(),
         }
     }
@@ -258,6 +252,9 @@ impl System for OsSystem {
         if path.starts_with(SHIPPED) {
             return self.shipped.read(path);
         }
+        if path.starts_with(ANSWERS) {
+            return self.questions.read(path);
+        }
         if path.starts_with(ENVIRONMENT) {
             return environment::read(path);
         }
@@ -275,20 +272,15 @@ impl System for OsSystem {
         self.current_folder.as_deref()
     }
 
-    fn ask_c_compiler(
-        &self,
-        machine: Machine,
-        source: &str,
-        options: &[String],
-        headers: &[(String, String)],
-    ) -> CAnswer {
-        c_compiler::ask(machine, source, options, headers)
+    fn questions(&self) -> Option<&Questions> {
+        Some(&self.questions)
     }
 }
 
 /// A file system in memory, for tests and editors; shipped files are there too.
 pub struct MemorySystem {
     shipped: Shipped,
+    questions: Questions,
     files: Mutex<HashMap<Utf8PathBuf, (Arc<str>, EarlierTexts)>>,
 }
 
@@ -297,6 +289,7 @@ impl MemorySystem {
     pub fn new(shipped: &'static [(&'static str, &'static str)]) -> Self {
         MemorySystem {
             shipped: Shipped::new(shipped),
+            questions: Questions::default(),
             files: Mutex::default(),
         }
     }
@@ -323,6 +316,9 @@ impl System for MemorySystem {
         if path.starts_with(SHIPPED) {
             return self.shipped.read(path);
         }
+        if path.starts_with(ANSWERS) {
+            return self.questions.read(path);
+        }
         let files = self.files.lock().unwrap();
         if let Some((text, _)) = files.get(path) {
             return FileContents::Text(text.clone());
@@ -345,14 +341,8 @@ impl System for MemorySystem {
         files.get(path).map(|f| f.1.clone()).unwrap_or_default()
     }
 
-    fn ask_c_compiler(
-        &self,
-        machine: Machine,
-        source: &str,
-        options: &[String],
-        headers: &[(String, String)],
-    ) -> CAnswer {
-        c_compiler::ask(machine, source, options, headers)
+    fn questions(&self) -> Option<&Questions> {
+        Some(&self.questions)
     }
 }
 
@@ -452,7 +442,10 @@ pub fn sync<DB: Db>(db: &mut DB, paths: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
     let mut changed = Vec::new();
     // What comes or goes changes the listing of its folder.
     let folders = paths.iter().filter_map(|p| p.parent());
-    let all: BTreeSet<&Utf8Path> = paths.iter().map(|p| &**p).chain(folders).collect();
+    let answers = db.system().questions().map(|q| q.made_from(paths));
+    let answers = answers.unwrap_or_default();
+    let all = paths.iter().chain(&answers).map(|p| &**p).chain(folders);
+    let all: BTreeSet<&Utf8Path> = all.collect();
     for path in all {
         let known = lock(&db.files().by_path).get(path).copied();
         let Some(file) = known else { continue };

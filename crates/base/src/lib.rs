@@ -6,13 +6,13 @@
 //! is a value in their result.
 
 mod artifacts;
-mod c_compiler;
 mod db;
 mod diagnostic;
 mod encoding;
 mod environment;
 mod files;
 mod overlay;
+mod questions;
 pub mod reads;
 mod render;
 mod similar;
@@ -21,13 +21,16 @@ mod timed;
 mod watch;
 
 pub use artifacts::{ArtifactStore, Artifacts};
-pub use c_compiler::{CAnswer, asked_c_compiler, asked_table};
 pub use db::*;
 pub use diagnostic::*;
 pub use encoding::declares_latin1;
 pub use environment::{ENVIRONMENT, listed_environment, variable_path};
 pub use files::*;
 pub use overlay::*;
+pub use questions::{
+    ANSWERS, CAnswer, CQuestion, Question, Questions, ToolQuestion, Wanted, answer_of,
+    asked_c_compiler, asked_table, forget_answers,
+};
 pub use render::*;
 
 pub use similar::{did_you_mean, similar};

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use taipan_language::Machine;
 
-use crate::{CAnswer, EarlierTexts, FileContents, System};
+use crate::{EarlierTexts, FileContents, Questions, System};
 
 /// A system whose files are those of another one, except where an editor has them
 /// open: there the buffer's text counts, saved or not.
@@ -63,14 +62,8 @@ impl System for Overlay {
         }
     }
 
-    fn ask_c_compiler(
-        &self,
-        machine: Machine,
-        source: &str,
-        options: &[String],
-        headers: &[(String, String)],
-    ) -> CAnswer {
-        self.under.ask_c_compiler(machine, source, options, headers)
+    fn questions(&self) -> Option<&Questions> {
+        self.under.questions()
     }
 
     fn earlier(&self, path: &Utf8Path) -> EarlierTexts {

@@ -14,6 +14,7 @@ pub fn c_libraries(functions: &[FuncSym]) -> Libraries {
     let mut brought = FxHashSet::default();
     for (library, functions) in by_library(functions) {
         out.headers.extend(library.headers.iter().cloned());
+        out.states.push(library.state.clone());
         let own = (library.sources.iter()).filter(|s| brought.insert(*s));
         let texts = (own.map(|s| library.with_header(s))).chain([library.stubs(&functions)]);
         out.sources.extend(texts.map(Source::Text));

@@ -68,6 +68,7 @@ codes! {
     TP0202 ImportTimeEndless;
     TP0203 ImportTimeMemory;
     TP0204 UnreadableFile;
+    TP0205 UntrustedFolder;
     TP0210 NoEntryPoint;
     TP0211 EntryPointNoFunction;
     TP0212 UnknownAtImportTime;

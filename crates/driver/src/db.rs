@@ -43,6 +43,9 @@ pub struct LoadOptions {
     pub machine: Machine,
     /// The passes over graphs that run.
     pub passes: PassSet,
+    /// Native code that programs bring along may run while they are imported, wherever they are: the
+    /// command runs them anyway, or an editor's user trusts its workspace.
+    pub trusted: bool,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
 }
@@ -59,6 +62,7 @@ impl Default for LoadOptions {
             collector: Collector::default(),
             machine: Machine::HOST,
             passes: PassSet::default(),
+            trusted: false,
             target_options: Vec::new(),
         }
     }
@@ -298,6 +302,7 @@ impl Database {
                     .collector(options.collector)
                     .machine(options.machine)
                     .passes(options.passes)
+                    .trusted(options.trusted)
                     .target_options(options.target_options.clone())
                     .new(self)
             })

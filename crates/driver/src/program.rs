@@ -6,6 +6,7 @@ use taipan_base::{Db, Diagnostic, ErrorCode, FileContents, Program, Severity, Sp
 
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
+use crate::trust::is_trusted;
 
 /// Loads a program. The same file with the same options gives the same program, as
 /// long as the database lives.
@@ -47,6 +48,7 @@ fn load_as(
     let folders = options.path.iter().map(|p| absolute(p));
     let options = LoadOptions {
         path: folders.collect::<Result<Vec<_>, _>>()?,
+        trusted: options.trusted || path.parent().is_some_and(is_trusted),
         ..options.clone()
     };
     Ok(db.program(path, &options, tests))

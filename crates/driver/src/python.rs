@@ -22,7 +22,7 @@ use crate::fault::{Failure, guarded};
 use crate::function::LLFunction;
 use crate::link::{folder_of, write};
 use crate::parallel::par_map;
-use crate::program::load;
+use crate::program::{load, placed};
 use crate::show::Places;
 use crate::stages::lowlevel_errors::span_of;
 use crate::stages::python::python_text;
@@ -229,6 +229,12 @@ fn module_text(db: &Database, roots: Roots, entry: &Entry, title: &str) -> Resul
     let foreign = c_libraries(&module.foreign());
     let library = match foreign.is_empty() {
         true => None,
+        false if !roots.program(db).trusted(db) => {
+            let text = "the C sources of a program are compiled only if its folder is trusted";
+            let help = "if you trust the code in this folder, say so: taipan trust";
+            let d = Diagnostic::error(ErrorCode::UntrustedFolder, None, text).with_help(help);
+            return Err(placed(db, roots.program(db), d).into());
+        }
         false => Some(shared_library(&foreign).map_err(|e| no_python(e.to_string()))?),
     };
     let lines = Lines::new(db, roots);

@@ -200,6 +200,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
         program.checked(db),
         program.debug(db),
         program.extension(db),
+        program.trusted(db),
     ];
     h.number(
         flags

@@ -35,6 +35,9 @@ pub struct CLibrary {
     /// Headers that the program has made while it was loaded: what sources include them
     /// by, and their text.
     pub headers: Vec<(String, String)>,
+    /// The state of all files that sources include, as far as the program brings them along: another
+    /// text if one has changed.
+    pub state: String,
 }
 
 /// What every C source starts with: all features of the system's headers are on, as in the

@@ -11,6 +11,11 @@
 //! emulators   what runs an executable
 //! folder      folders and files that are the user's alone
 //! secret      what the user's processes know, and nobody else
+//! question    what the C compiler knows: constants, sizes, whether something links
+//! tools       what pkg-config and its like know
+//! flags       options of compilers that can neither run nor write anything
+//! sandbox     processes with bounds
+//! state       whether a file has changed
 //! ```
 //!
 //! **Architecture invariants.** It knows files, processes and [`taipan_language::Machine`], and nothing of
@@ -22,22 +27,32 @@ pub mod c;
 mod command;
 mod compilers;
 mod emulators;
+mod flags;
 mod folder;
 mod libraries;
 mod link;
 mod llvm;
+mod question;
+mod sandbox;
 mod secret;
+mod state;
+mod tools;
 
 pub use command::{file_identity, on_path, run, said, with_variables};
 pub use compilers::c_compiler;
 pub use emulators::runner;
+pub use flags::refused_option;
 pub use folder::{
-    check_own_folder, make_private_folder, open_own_file, open_regular, own_folder,
-    user_cache_folder,
+    check_own_folder, make_private_folder, open_own_file, open_regular, user_cache_folder,
 };
 pub use libraries::{
-    Libraries, Source, load, load_library, open, open_own, shared_library, shared_object,
+    Blake3, Libraries, Source, library_folder, load, load_library, open, open_own, shared_library,
+    shared_object,
 };
 pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use llvm::Llvm;
+pub use question::{CAnswer, CAnswered, CQuestion, Wanted, ask_c_compiler};
+pub use sandbox::{Confinement, Ended, Limits, run_bounded};
 pub use secret::user_secret;
+pub use state::{is_system, state_of};
+pub use tools::{ToolQuestion, ask_tool, find_library};

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use taipan_language::Machine;
 
 use crate::c::run_compiler;
-use crate::{c_compiler, own_folder};
+use crate::{c_compiler, file_identity, user_cache_folder};
 
 /// The C libraries of a program, as the C compiler gets them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Libraries {
     pub compile: Vec<String>,
     /// Options of the linker.
     pub link: Vec<String>,
+    /// The state of the files that are included, by library: another text if one has changed.
+    pub states: Vec<String>,
 }
 
 /// A source of a C library.
@@ -94,7 +96,7 @@ fn write_header(dir: &Path, name: &str, text: &str) -> io::Result<()> {
 }
 
 /// Makes the functions of C libraries known in this process. Shared objects are kept in
-/// a folder of the user's, by content.
+/// the user's cache, by content.
 pub fn load(libraries: &Libraries) -> io::Result<()> {
     if libraries.is_empty() {
         return Ok(());
@@ -146,24 +148,49 @@ fn open_with(file: &Path, flags: c_int) -> io::Result<*mut c_void> {
 /// library has another of its name: as it is in an executable.
 const SHARED: &[&str] = &["-shared", "-fPIC", "-O2", "-Wl,-Bsymbolic"];
 
+/// A hash of which nobody can find two texts.
+pub struct Blake3(pub blake3::Hasher);
+
+impl Hasher for Blake3 {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let hash = self.0.finalize();
+        let start = hash.as_bytes().first_chunk().copied();
+        u64::from_le_bytes(start.unwrap_or_default())
+    }
+}
+
+/// The folder in which shared objects of C libraries are kept.
+pub fn library_folder() -> io::Result<PathBuf> {
+    let dir = user_cache_folder()?.join("libraries");
+    match std::fs::create_dir(&dir) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
+        _ => Ok(dir),
+    }
+}
+
 /// The file of a shared object with these libraries.
 pub fn shared_object(libraries: &Libraries) -> io::Result<PathBuf> {
-    let mut h = rustc_hash::FxHasher::default();
-    (SHARED, libraries).hash(&mut h);
+    let compiler = c_compiler(Machine::HOST).map_err(io::Error::other)?;
+    let mut h = Blake3(blake3::Hasher::new());
+    (SHARED, libraries, file_identity(&compiler)).hash(&mut h);
     for source in &libraries.sources {
         if let Source::File(file) = source {
             std::fs::read(file)?.hash(&mut h);
         }
     }
-    let dir = own_folder("taipan-c")?;
-    let file = dir.join(format!("{:016x}.so", h.finish()));
+    let dir = library_folder()?;
+    let file = dir.join(format!("{}.so", h.0.finalize().to_hex()));
     if file.exists() {
         return Ok(file);
     }
     let work = tempfile::tempdir_in(&dir)?;
     let (compile, link) = libraries.write(work.path())?;
     let made = work.path().join("library.so");
-    let compiler = c_compiler(Machine::HOST).map_err(io::Error::other)?;
     run_compiler(&compiler, |c| {
         c.args(SHARED).arg("-o").arg(&made).args(compile).args(link);
     })?;

@@ -145,7 +145,7 @@ fn c_function(rt: &RTyper<'_>, name: &str, external: &Const, ty: LLType) -> Type
 /// Number of an `ExternalCompilationInfo`'s fields.
 const FIELDS: usize = 12;
 
-/// The tuple that `ExternalCompilationInfo.as_tuple` makes: its fields, and headers.
+/// The tuple that `ExternalCompilationInfo.as_tuple` makes: its fields, headers, and the state of its files.
 fn c_library(parts: &[Const]) -> Option<CLibrary> {
     let texts = |i: usize| -> Option<Vec<String>> {
         let Const::Tuple(items) = parts.get(i)? else {
@@ -170,6 +170,7 @@ fn c_library(parts: &[Const]) -> Option<CLibrary> {
         headers: (texts(FIELDS)?.chunks_exact(2))
             .map(|pair| (pair[0].clone(), pair[1].clone()))
             .collect(),
+        state: texts(FIELDS + 1)?.concat(),
     })
 }
 

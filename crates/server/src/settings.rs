@@ -19,6 +19,9 @@ pub(crate) struct Settings {
     pub(crate) inlay_hints: InlayHints,
     /// What is shown above functions.
     pub(crate) code_lens: CodeLens,
+    /// The editor's user trusts the workspace. No setting, which a workspace could make itself.
+    #[serde(skip)]
+    pub(crate) trusted: bool,
 }
 
 /// What is shown above functions.
@@ -69,6 +72,16 @@ impl Default for InlayHints {
 }
 
 impl Settings {
+    /// What the client says when it starts the server: settings, and beside them whether the user
+    /// trusts the workspace.
+    pub(crate) fn initial(options: &serde_json::Value) -> Settings {
+        let trusted = options.get("workspaceTrusted");
+        Settings {
+            trusted: trusted.and_then(serde_json::Value::as_bool) == Some(true),
+            ..Settings::read(options)
+        }
+    }
+
     /// From JSON, either the settings themselves or an object that holds them under
     /// `taipan`. What is of a wrong kind counts as not set.
     pub(crate) fn read(value: &serde_json::Value) -> Settings {

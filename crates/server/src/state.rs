@@ -176,7 +176,7 @@ impl<'c> Server<'c> {
         Server {
             connection,
             client: Arc::new(client),
-            settings: Arc::new(options.map(Settings::read).unwrap_or_default()),
+            settings: Arc::new(options.map(Settings::initial).unwrap_or_default()),
             db,
             overlay,
             documents: Documents::default(),
@@ -383,6 +383,10 @@ impl<'c> Server<'c> {
     }
 
     fn set_settings(&mut self, settings: Settings) {
+        let settings = Settings {
+            trusted: self.settings.trusted,
+            ..settings
+        };
         if *self.settings != settings {
             self.settings = Arc::new(settings);
             self.stale.programs = true;

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Remove what is kept between processes.
     Clean(CleanArgs),
+    /// Trust a folder: its code may run while it is only checked or edited.
+    Trust(TrustArgs),
     /// Print the completions of a shell.
     Completions(CompletionsArgs),
     /// Write manual pages.
@@ -73,6 +75,19 @@ pub(crate) struct CleanArgs {
     /// Only say what would be removed.
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct TrustArgs {
+    /// The folder; by default this one.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<Utf8PathBuf>,
+    /// Print the trusted folders.
+    #[arg(long, conflicts_with_all = ["path", "remove"])]
+    pub(crate) list: bool,
+    /// Trust the folder no longer.
+    #[arg(long)]
+    pub(crate) remove: bool,
 }
 
 #[derive(Args)]

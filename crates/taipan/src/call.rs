@@ -30,6 +30,7 @@ pub(crate) fn call(args: &CallArgs) -> i32 {
     if let Err(f) = supported(args) {
         return context.fail(&f);
     }
+    context.consent();
     prepare(args, context);
     if !args.json {
         progress::begin(context.db.log());

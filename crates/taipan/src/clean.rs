@@ -1,6 +1,7 @@
 //! `taipan clean`: removes what is kept between processes.
 
 use camino::Utf8Path;
+use taipan_base::forget_answers;
 use taipan_driver::{Database, clean_cache, clean_old_cache, default_cache_folder};
 
 use crate::args::CleanArgs;
@@ -34,7 +35,25 @@ pub(crate) fn clean(args: &CleanArgs) -> i32 {
             Err(e) => failed(root, &e),
         });
     }
-    code
+    code.max(clean_answers(args.dry_run))
+}
+
+/// Removes what the C compiler has made, which no project has for itself. Returns the exit code.
+fn clean_answers(dry_run: bool) -> i32 {
+    match forget_answers(dry_run) {
+        Ok(0) => 0,
+        Ok(n) => {
+            let verb = if dry_run { "Would remove" } else { "Removed" };
+            let noun = if n == 1 { "file" } else { "files" };
+            put(&format!("{verb} {n} {noun} made by the C compiler\n"))
+        }
+        // No folder of the user's, no answers in it.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(e) => {
+            tell(&format!("taipan: answers of the C compiler: {e}\n"));
+            2
+        }
+    }
 }
 
 fn removed(args: &CleanArgs, folder: &Utf8Path, files: usize, bytes: u64) -> i32 {

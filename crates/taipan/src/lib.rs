@@ -21,6 +21,7 @@ mod progress;
 mod run;
 mod test;
 mod timeshift;
+mod trust;
 mod watch;
 
 use std::process::ExitCode;
@@ -99,6 +100,7 @@ pub unsafe fn main() -> ExitCode {
             Command::Lsp => lsp(),
             Command::Init(a) => init::init(&a),
             Command::Clean(a) => clean::clean(&a),
+            Command::Trust(a) => trust::trust(&a),
             Command::Completions(a) => completions::completions(&a),
             Command::Man(a) => completions::man(&a),
         });

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use camino::Utf8Path;
 use crossterm::style::Stylize as _;
-use taipan_base::{Diagnostic, render_text};
+use taipan_base::{Db as _, Diagnostic, render_text};
 use taipan_driver::{
     Config, Database, Failure, LoadOptions, Observer, SavedState, Timings, find_config, has_errors,
     woken,
@@ -61,6 +61,9 @@ impl Context {
             };
             db.set_cache(cache);
         }
+        if let Some(questions) = db.system().questions() {
+            questions.keep(!common.no_cache && config.cache != Some(false));
+        }
         if common.log_queries.is_some() {
             db.log().record_from_now();
         }
@@ -99,6 +102,11 @@ impl Context {
             timings,
             since,
         })
+    }
+
+    /// The command runs the program: native code of its folder may run before that, too.
+    pub(crate) fn consent(&mut self) {
+        self.load.trusted = true;
     }
 
     /// Has the command go on with what an earlier one like it has left of its memory, and leave

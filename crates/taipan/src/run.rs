@@ -19,6 +19,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.consent();
     let configured = context.config.engine.as_deref().map(|e| match e {
         "llinterp" => Engine::Llinterp,
         "c" => Engine::C,
@@ -109,6 +110,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.consent();
     let machine = args.for_machine.machine();
     if let Err(f) = supported(&args.code, machine).and_then(|()| supported_c(args)) {
         return context.fail(&f);

@@ -16,6 +16,7 @@ pub(crate) fn timeshift(args: &TimeshiftArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.consent();
     if !args.json {
         progress::begin(context.db.log());
     }

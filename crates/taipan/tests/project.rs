@@ -1,6 +1,9 @@
 //! What comes before and after the compiler's work: a new project, completions and manual
 //! pages, an empty cache.
 
+#[path = "untrusted/mod.rs"]
+mod untrusted;
+
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
 import { commands } from "./commands";
-import { hasTable, selector } from "./options";
+import { hasTable, initialization, selector } from "./options";
 import { binary, serverOptions } from "./server";
 
 let client: LanguageClient | undefined;
@@ -31,6 +31,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => restart(log)),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => restart(log)),
   );
   await start(log);
 }
@@ -58,7 +59,7 @@ async function start(log: vscode.OutputChannel): Promise<void> {
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       synchronize: { configurationSection: "taipan" },
-      initializationOptions: settings,
+      initializationOptions: initialization(settings, vscode.workspace.isTrusted),
     },
   );
   client = started;

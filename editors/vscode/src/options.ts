@@ -24,3 +24,9 @@ export function selector(python: string, configured: string[]): DocumentSelector
 export function hasTable(text: string): boolean {
   return /^\s*\[\s*tool\s*\.\s*taipan\s*[\].]/m.test(text);
 }
+
+// What the server is told when it starts. A workspace can make settings, and no trust: that stands beside
+// them.
+export function initialization(settings: unknown, trusted: boolean): object {
+  return { taipan: settings, workspaceTrusted: trusted };
+}

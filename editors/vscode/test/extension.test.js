@@ -51,6 +51,21 @@ test("Python files are looked at where they are RPython", () => {
   ]);
 });
 
+test("trust is told beside the settings, and no setting is", () => {
+  const { initialization } = load("options");
+  const settings = { path: [], workspaceTrusted: true };
+  assert.deepStrictEqual(initialization(settings, false), {
+    taipan: settings,
+    workspaceTrusted: false,
+  });
+  const manifest = require("../package.json");
+  const { untrustedWorkspaces } = manifest.capabilities;
+  assert.strictEqual(untrustedWorkspaces.supported, "limited");
+  assert.deepStrictEqual(untrustedWorkspaces.restrictedConfigurations, ["taipan.command"]);
+  const { properties } = manifest.contributes.configuration;
+  assert.strictEqual(properties["taipan.command"].scope, "machine");
+});
+
 test("projects are known by their table", () => {
   const { hasTable } = load("options");
   assert.ok(hasTable("[project]\n[tool.taipan]\n"));

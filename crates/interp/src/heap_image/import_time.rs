@@ -652,6 +652,34 @@ fn refuses(it: &Interp, before: &Arc<Heap>, object: Ref, name: &str) -> bool {
     alone.call_method(&Value::Ref(object), name, &[]).is_err()
 }
 
+/// Where all bodies stood when import time was stopped, innermost first.
+fn frames_of_stop(it: &Interp) -> Vec<TracebackEntry> {
+    let frames = it.last_stack.iter().map(|(code, pc)| TracebackEntry {
+        code: *code,
+        pc: *pc,
+        depth: 0,
+    });
+    frames.collect()
+}
+
+/// What an untrusted folder may not do, at the place in the program that does it.
+fn untrusted(it: &Interp) -> Diagnostic {
+    let is_programs = |f: &TracebackEntry| match f.code.file(it.db) {
+        Some(file) => !file.path(it.db).starts_with(SHIPPED),
+        None => true,
+    };
+    let frames = frames_of_stop(it);
+    let shipped = frames.iter().take_while(|f| !is_programs(f)).count();
+    let what = it.forbidden.as_deref().unwrap_or_default();
+    let message = format!("this folder is not trusted, and while it is imported {what}");
+    let folder = it.program.target(it.db).parent();
+    let help = format!(
+        "if you trust the code in this folder, say so: taipan trust {}",
+        folder.map_or("", |f| f.as_str())
+    );
+    with_traceback(it, ErrorCode::UntrustedFolder, message, &frames[shipped..]).with_help(help)
+}
+
 /// What went wrong at import time, with the Python traceback.
 pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
     let (t, v) = match e {
@@ -673,6 +701,7 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
                     "import time takes too long: an operation on very large integers",
                     "compute with smaller integers, or at run time",
                 ),
+                Fatal::Untrusted => return untrusted(it),
                 // Nobody sees these: import time knows all its objects, and the run is followed by one that knows more.
                 Fatal::Collection | Fatal::Untold => (
                     ErrorCode::ImportTimeException,
@@ -680,15 +709,7 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
                     "import again",
                 ),
             };
-            let frames: Vec<TracebackEntry> = it
-                .last_stack
-                .iter()
-                .map(|(code, pc)| TracebackEntry {
-                    code: *code,
-                    pc: *pc,
-                    depth: 0,
-                })
-                .collect();
+            let frames = frames_of_stop(it);
             return with_traceback(it, code, message.to_owned(), &frames).with_help(help);
         }
     };

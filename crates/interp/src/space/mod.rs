@@ -59,6 +59,8 @@ pub(crate) enum Fatal {
     MemoryLimit,
     /// One operation on long integers that would take too long: it cannot be interrupted.
     LongOperation,
+    /// Something that a folder may only do if it is trusted: [`Interp::forbidden`].
+    Untrusted,
     /// A collection whose outcome is not known: see [`collect`].
     Collection,
     /// An operation on constants that cannot be computed: see [`crate::constants`].
@@ -144,6 +146,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) module_bodies: ModuleBodies,
     /// Where all bodies stood when a limit was hit, innermost first.
     pub(crate) last_stack: Vec<(CodeId, u32)>,
+    /// What the program may not do as long as its folder is not trusted.
+    pub(crate) forbidden: Option<String>,
     /// Statements that are passed over.
     pub(crate) left_out: LeftOut,
     /// What it has written to files.
@@ -220,6 +224,7 @@ impl<'db> Interp<'db> {
             files: Vec::new(),
             module_bodies: ModuleBodies::default(),
             last_stack: Vec::new(),
+            forbidden: None,
             left_out: LeftOut::default(),
             written: written::Written::default(),
             descriptors: Vec::new(),

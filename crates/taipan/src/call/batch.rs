@@ -172,6 +172,7 @@ fn work(args: &CallArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.consent();
     prepare(args, context);
     let streams = own_input().and_then(|input| Ok((input, Answers::new(true)?)));
     let (input, mut answers) = match streams {

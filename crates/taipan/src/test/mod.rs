@@ -28,6 +28,7 @@ pub(crate) fn test(args: &TestArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
+    context.consent();
     context.db.observe(Arc::new(Onlooker));
     let code = match options(args, &context) {
         Ok(options) => run_tests(args, &options, &mut context),

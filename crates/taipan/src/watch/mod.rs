@@ -165,6 +165,7 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         }
         WatchCommand::Build(a) => {
             let mut context = Context::new(&a.common, Some(&a.target))?;
+            context.consent();
             context.db.generate_jit(a.code.jit);
             match build::Build::new(a, &context) {
                 Ok(task) => session(args, &a.common, context, |_| Ok(task)),
@@ -173,6 +174,7 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         }
         WatchCommand::Test(a) => {
             let mut context = Context::new(&a.common, crate::test::target(a))?;
+            context.consent();
             match test::Test::new(a, &mut context) {
                 Ok(task) => session(args, &a.common, context, |_| Ok(task)),
                 Err(f) => context.fail(&f),
@@ -180,6 +182,7 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         }
         WatchCommand::Run(a) => {
             let mut context = Context::new(&a.run.common, Some(&a.run.target))?;
+            context.consent();
             context.db.generate_jit(a.run.code.jit);
             let launcher = launcher.ok_or(2)?;
             match run::Run::new(a, &context, launcher) {

@@ -48,6 +48,7 @@ impl Client {
         let mut process = Command::new(env!("CARGO_BIN_EXE_taipan"))
             .arg("lsp")
             .env("XDG_CACHE_HOME", root.path().join("cache"))
+            .env("XDG_CONFIG_HOME", root.path().join("config"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,5 +1,7 @@
 //! The language server as an editor sees it: a client on the pipes of the real binary.
 
+#[path = "../untrusted/attacks.rs"]
+mod attacks;
 mod broken;
 mod client;
 mod endless;
@@ -9,3 +11,4 @@ mod messages;
 mod random_keystrokes;
 mod random_versions;
 mod session;
+mod untrusted;

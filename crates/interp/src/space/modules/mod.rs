@@ -7,6 +7,7 @@ pub(crate) mod lltype;
 pub(crate) mod math;
 pub(crate) mod operator;
 pub(crate) mod os;
+pub(crate) mod questions;
 pub(crate) mod re;
 pub(crate) mod standard;
 pub(crate) mod structs;

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::{FileObject, Kind, Ref};
+use crate::space::modules::questions;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Activation, Interp, R};
@@ -290,28 +291,6 @@ fn text(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
-/// `ask_c_compiler(source, options, headers)`: whether the C program compiled, and what it
-/// printed or what the compiler said. Headers are what `written_files` returns.
-fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "ask_c_compiler", 3, 3)?;
-    let source = it.name_of(&args.pos[0], "C program")?;
-    let mut options = Vec::new();
-    for o in it.list_of(&args.pos[1])? {
-        options.push(it.name_of(&o, "option")?);
-    }
-    let mut headers = Vec::new();
-    for pair in it.list_of(&args.pos[2])?.chunks_exact(2) {
-        let name = it.name_of(&pair[0], "name of a header")?;
-        headers.push((name, it.name_of(&pair[1], "header")?));
-    }
-    let (system, machine) = (it.db.system(), it.program.machine(it.db));
-    let (ok, text) = match system.ask_c_compiler(machine, &source, &options, &headers) {
-        Ok(text) => (true, text),
-        Err(messages) => (false, messages),
-    };
-    Ok(Value::tuple(vec![Value::Bool(ok), Value::str(&text)]))
-}
-
 /// `written_files(folder)`: the files below a folder that the program has written while it
 /// loads: name in that folder, text, name, text, ...
 fn written_files(it: &mut Interp, args: Args<'_>) -> R {
@@ -335,7 +314,9 @@ pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.make_cell", make_cell),
     Builtin::function("_taipan.show", show),
     Builtin::function("_taipan.text", text),
-    Builtin::function("_taipan.ask_c_compiler", ask_c_compiler),
+    Builtin::function("_taipan.ask_c_compiler", questions::ask_c_compiler),
+    Builtin::function("_taipan.ask_tool", questions::ask_tool),
+    Builtin::function("_taipan.find_library", questions::find_library),
     Builtin::function("_taipan.written_files", written_files),
 ];
 

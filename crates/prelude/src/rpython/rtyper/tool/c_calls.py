@@ -2,7 +2,8 @@
 
 No C code runs in the process that loads the program: the C compiler makes a program of the
 call, and what that prints is the result. So arguments and results are numbers and strings, and
-a function of the same library gives the same result for the same arguments each time.
+a function of the same library gives the same result for the same arguments each time. In a
+folder that is not trusted the program can compute, and nothing else.
 """
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.tool.rffi_platform import CompilationError, ask_statements

@@ -1,7 +1,8 @@
 """Constants, types and structures as the C compiler of the machine knows them.
 
-configure(CConfig) answers all questions in the attributes of a class with one small C
-program, which is compiled and run while the program loads.
+configure(CConfig) finds the answers to all questions in the attributes of a class in the object
+file of one small C program. Nothing that was compiled runs, unless a value is no constant for
+the C compiler.
 """
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
@@ -24,8 +25,22 @@ def eci_from_header(c_header_source, include_dirs=(), libraries=()):
 # ____________________________________________________________ questions
 
 class CConfigEntry(object):
-    """A question. lines() are C statements that print `KEY VALUE` lines, answer() makes
-    the result from a dict of what they printed."""
+    """A question. values() are what the C compiler is asked for: key, kind ('i', 'f' or 's') and
+    expression, answer() makes the result from a dict of the values by key. There is nothing to
+    ask where one of the macros is missing."""
+
+    macros = ()
+
+
+class _OfMacro(CConfigEntry):
+    """A question about a macro: None where there is no such macro."""
+
+    def __init__(self, macro):
+        self.name = self.macro = macro
+        self.macros = (macro,)
+
+    def answer(self, said):
+        return said.get('value')
 
 
 class SimpleType(CConfigEntry):
@@ -34,11 +49,11 @@ class SimpleType(CConfigEntry):
     def __init__(self, name, ctype_hint=rffi.INT, ifdef=None):
         self.name = name
         self.ctype_hint = ctype_hint
-        self.ifdef = ifdef
+        self.macros = _macros(ifdef)
 
-    def lines(self):
-        yield 'SAY("size", sizeof(%s));' % self.name
-        yield 'SAY("unsigned", ((%s)(-1)) > 0);' % self.name
+    def values(self):
+        yield 'size', 'i', 'sizeof(%s)' % self.name
+        yield 'unsigned', 'i', '((%s)(-1)) > 0' % self.name
 
     def answer(self, said):
         if not said:
@@ -56,10 +71,10 @@ class SizeOf(CConfigEntry):
 
     def __init__(self, name, ifdef=None):
         self.name = name
-        self.ifdef = ifdef
+        self.macros = _macros(ifdef)
 
-    def lines(self):
-        yield 'SAY("size", sizeof(%s));' % self.name
+    def values(self):
+        yield 'size', 'i', 'sizeof(%s)' % self.name
 
     def answer(self, said):
         return said.get('size')
@@ -71,69 +86,43 @@ class ConstantInteger(CConfigEntry):
     def __init__(self, name):
         self.name = name
 
-    def lines(self):
-        yield 'SAY_INTEGER("value", %s);' % self.name
+    def values(self):
+        yield 'value', 'i', self.name
 
     def answer(self, said):
         return said['value']
 
 
-class DefinedConstantInteger(CConfigEntry):
+class DefinedConstantInteger(_OfMacro):
     """A macro that is an integer; None where there is no such macro."""
 
-    def __init__(self, macro):
-        self.name = self.macro = macro
-
-    def lines(self):
-        yield '#ifdef %s' % self.macro
-        yield 'SAY_INTEGER("value", %s);' % self.macro
-        yield '#endif'
-
-    def answer(self, said):
-        return said.get('value')
+    def values(self):
+        yield 'value', 'i', self.macro
 
 
-class DefinedConstantString(CConfigEntry):
+class DefinedConstantString(_OfMacro):
     """A macro that is a string; None where there is no such macro."""
 
     def __init__(self, macro, name=None):
-        self.macro = macro
+        _OfMacro.__init__(self, macro)
         self.name = name or macro
 
-    def lines(self):
-        yield '#ifdef %s' % self.macro
-        yield 'say_string("value", %s);' % self.name
-        yield '#endif'
-
-    def answer(self, said):
-        return said.get('value')
+    def values(self):
+        yield 'value', 's', self.name
 
 
-class DefinedConstantDouble(CConfigEntry):
+class DefinedConstantDouble(_OfMacro):
     """A macro that is a float; None where there is no such macro."""
 
-    def __init__(self, macro):
-        self.name = self.macro = macro
-
-    def lines(self):
-        yield '#ifdef %s' % self.macro
-        yield 'printf("value f %%.17g\\n", (double)(%s));' % self.macro
-        yield '#endif'
-
-    def answer(self, said):
-        return said.get('value')
+    def values(self):
+        yield 'value', 'f', self.macro
 
 
-class Defined(CConfigEntry):
+class Defined(_OfMacro):
     """Whether there is a macro of that name."""
 
-    def __init__(self, macro):
-        self.name = self.macro = macro
-
-    def lines(self):
-        yield '#ifdef %s' % self.macro
-        yield 'SAY("value", 1);'
-        yield '#endif'
+    def values(self):
+        yield 'value', 'i', '1'
 
     def answer(self, said):
         return 'value' in said
@@ -148,7 +137,8 @@ class Has(CConfigEntry):
     def ask(self, eci):
         try:
             # As in the original, what is asked may call `dump(key, value)`.
-            ask_statements(eci, ['#define dump(key, value) (void)(value)', '(void)(%s);' % self.name])
+            _ask(eci, ['#define dump(key, value) (void)(value)', '(void)(%s);' % self.name],
+                 'links')
         except CompilationError:
             return False
         return True
@@ -159,7 +149,7 @@ class Works(CConfigEntry):
 
     def ask(self, eci):
         try:
-            ask_statements(eci, [])
+            _ask(eci, [], 'links')
         except CompilationError:
             return False
         return True
@@ -172,21 +162,19 @@ class Struct(CConfigEntry):
     def __init__(self, name, interesting_fields, ifdef=None):
         self.name = name
         self.interesting_fields = interesting_fields
-        self.ifdef = ifdef
+        self.macros = _macros(ifdef)
 
-    def lines(self):
-        yield 'SAY("size", sizeof(%s));' % self.name
+    def values(self):
+        yield 'size', 'i', 'sizeof(%s)' % self.name
         for field, TYPE in self.interesting_fields:
-            yield '{ static %s s;' % self.name
-            yield 'SAY("%s.offset", offsetof(%s, %s));' % (field, self.name, field)
-            yield 'SAY("%s.size", sizeof(s.%s));' % (field, field)
+            member = '((%s *)0)->%s' % (self.name, field)
+            yield field + '.offset', 'i', 'offsetof(%s, %s)' % (self.name, field)
+            yield field + '.size', 'i', 'sizeof(%s)' % member
             if _is_integer(TYPE):
-                yield 's.%s = 0; s.%s = ~s.%s;' % (field, field, field)
-                yield 'SAY("%s.unsigned", s.%s > 0);' % (field, field)
+                yield field + '.unsigned', 'i', '((__typeof__(%s))(-1)) > 0' % member
             if isinstance(TYPE, CConfigEntry):
-                for line in TYPE.lines():
-                    yield line.replace('SAY("', 'SAY("%s.type.' % field)
-            yield '}'
+                for key, kind, expression in TYPE.values():
+                    yield '%s.type.%s' % (field, key), kind, expression
 
     def answer(self, said):
         if not said:
@@ -226,6 +214,9 @@ class Struct(CConfigEntry):
         return TYPE
 
 
+def _macros(ifdef):
+    return (ifdef,) if ifdef else ()
+
 def _fill(layout, start, end):
     """Padding, where the natural alignment of the next field does not make it."""
     for i in range(start, end):
@@ -240,7 +231,7 @@ def _integer_type(size, unsigned):
 
 # ____________________________________________________________ asking
 
-_PROGRAM = """
+_START = """
 #include <stdio.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -253,22 +244,33 @@ typedef long Signed;
 typedef unsigned long Unsigned;
 #endif
 #define RPY_EXTERN extern
-%s
-#define SAY(key, value) printf("%%s i %%ld\\n", key, (long)(value))
+"""
+
+_PROGRAM = """
 #define SAY_INTEGER(key, value) do { \\
     if ((value) > 0 && (unsigned long long)(value) > 0x7fffffffffffffffULL) \\
-        printf("%%s i %%llu\\n", key, (unsigned long long)(value)); \\
-    else printf("%%s i %%lld\\n", key, (long long)(value)); } while (0)
+        printf("%s i %llu\\n", key, (unsigned long long)(value)); \\
+    else printf("%s i %lld\\n", key, (long long)(value)); } while (0)
 static void say_string(const char *key, const char *s) {
-    printf("%%s s ", key);
-    for (; *s; s++) printf("%%02x", (unsigned char)*s);
+    printf("%s s ", key);
+    for (; *s; s++) printf("%02x", (unsigned char)*s);
     printf("\\n");
 }
 int main(void) {
-%s
-    return 0;
-}
 """
+
+# A value as a constant of the object file, and as a statement that prints it.
+_CONSTANTS = {
+    'i': 'const long long taipan_i_%(n)d = (long long)(%(value)s);\n'
+         'const char taipan_p_%(n)d = (%(value)s) > 0;',
+    'f': 'const double taipan_f_%(n)d = (double)(%(value)s);',
+    's': 'const char taipan_s_%(n)d[] = %(value)s;',
+}
+_STATEMENTS = {
+    'i': 'SAY_INTEGER("%(n)d", %(value)s);',
+    'f': 'printf("%(n)d f %%.17g\\n", (double)(%(value)s));',
+    's': 'say_string("%(n)d", %(value)s);',
+}
 
 
 def _header(eci):
@@ -281,13 +283,49 @@ def _options(eci):
     options += ['-L' + d for d in eci.library_dirs]
     return options + ['-l' + l for l in eci.libraries] + list(eci.link_extra)
 
-def ask_statements(eci, lines):
-    """What a C program with these statements prints, line by line."""
-    ok, text = ask_c_compiler(_PROGRAM % (_header(eci), '\n'.join(lines)), _options(eci),
-                              eci._written_headers())
+def _ask(eci, lines, wanted):
+    """What is wanted of a C program with these lines: the constants among its declarations, or
+    whether statements link, or what they print."""
+    parts = [_START, _header(eci)]
+    if wanted == 'constants':
+        parts += lines
+    else:
+        parts += [_PROGRAM] + lines + ['return 0;\n}\n']
+    ok, text = ask_c_compiler('\n'.join(parts), _options(eci), eci._written_headers(), wanted)
     if not ok:
         raise CompilationError(text)
     return text.splitlines()
+
+def ask_statements(eci, lines):
+    """What a C program with these statements prints, line by line. It runs, with no access to
+    files, processes and the network unless the program's folder is trusted."""
+    return _ask(eci, lines, 'output')
+
+def ask_values(eci, asked):
+    """Dicts of values by key, one for each of the questions. Each has the macros that must be
+    there, and values as those of CConfigEntry."""
+    keys = []
+    def lines(templates):
+        for i, (macros, values) in enumerate(asked):
+            for macro in macros:
+                yield '#ifdef ' + macro
+            for key, kind, expression in values:
+                keys.append((i, key))
+                yield templates[kind] % {'n': len(keys) - 1, 'value': expression}
+            for macro in macros:
+                yield '#endif'
+    try:
+        said = _ask(eci, list(lines(_CONSTANTS)), 'constants')
+    except CompilationError:
+        # The original has a program print them, and takes what is no constant.
+        del keys[:]
+        said = ask_statements(eci, list(lines(_STATEMENTS)))
+    found = [{} for _ in asked]
+    for line in said:
+        number, kind, text = (line + ' ').split(' ', 2)
+        i, key = keys[int(number)]
+        found[i][key] = _value(kind, text.strip())
+    return found
 
 def _value(kind, text):
     if kind == 's':
@@ -296,13 +334,6 @@ def _value(kind, text):
         return float(text)
     return int(text)
 
-def _read(lines):
-    said = {}
-    for line in lines:
-        key, kind, text = (line + ' ').split(' ', 2)
-        said[key] = _value(kind, text.strip())
-    return said
-
 
 def configure(CConfig, ignore_errors=False):
     """The answers to the questions among the attributes of a class, by name."""
@@ -310,26 +341,17 @@ def configure(CConfig, ignore_errors=False):
                  '_header_']:
         assert not hasattr(CConfig, attr), "%s belongs into _compilation_info_" % attr
     eci = CConfig._compilation_info_
-    result, asked, lines = {}, [], []
+    result, asked = {}, []
     for key in sorted(dir(CConfig)):
         entry = getattr(CConfig, key)
-        if not isinstance(entry, CConfigEntry):
-            continue
         if isinstance(entry, (Has, Works)):
             result[key] = entry.ask(eci)
-            continue
-        asked.append((key, entry))
-        lines.append('printf("=\\n");')
-        ifdef = getattr(entry, 'ifdef', None)
-        if ifdef is not None:
-            lines.append('#ifdef ' + ifdef)
-        lines += list(entry.lines())
-        if ifdef is not None:
-            lines.append('#endif')
+        elif isinstance(entry, CConfigEntry):
+            asked.append((key, entry))
     if asked:
-        parts = '\n'.join(ask_statements(eci, lines)).split('=')[1:]
-        for (key, entry), part in zip(asked, parts):
-            result[key] = entry.answer(_read([l for l in part.split('\n') if l]))
+        found = ask_values(eci, [(entry.macros, list(entry.values())) for _, entry in asked])
+        for (key, entry), said in zip(asked, found):
+            result[key] = entry.answer(said)
     return result
 
 

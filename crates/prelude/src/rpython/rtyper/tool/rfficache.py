@@ -1,27 +1,32 @@
 """Sizes and signs of the C types of a machine, asked of its C compiler one by one."""
 from rpython.rlib import rarithmetic
 from rpython.rtyper.lltypesystem import lltype
-from rpython.rtyper.tool.rffi_platform import CompilationError, ask_statements
+from rpython.rtyper.tool.rffi_platform import ask_statements, ask_values
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 
 _HEADERS = ['stdlib.h', 'sys/types.h', 'inttypes.h']
 
 
+def _information(add_source=""):
+    return ExternalCompilationInfo(includes=_HEADERS, post_include_bits=[add_source])
+
 def ask_gcc(question, add_source="", ignore_errors=False):
     """What a C program with that statement prints."""
-    eci = ExternalCompilationInfo(includes=_HEADERS, post_include_bits=[add_source])
-    return '\n'.join(ask_statements(eci, [str(question)]))
+    return '\n'.join(ask_statements(_information(add_source), [str(question)]))
 
-def sizeof_c_types(typenames_c, **kwds):
-    lines = ['printf("%%ld\\n", (long)sizeof(%s));' % name for name in typenames_c]
-    return [int(size) for size in ask_gcc('\n'.join(lines), **kwds).split()]
+def sizeof_c_types(typenames_c, add_source="", ignore_errors=False):
+    values = [(name, 'i', 'sizeof(%s)' % name) for name in typenames_c]
+    [said] = ask_values(_information(add_source), [((), values)])
+    return [said[name] for name in typenames_c]
 
 def sizeof_c_type(c_typename, **kwds):
     return sizeof_c_types([c_typename], **kwds)[0]
 
-def signof_c_type(c_typename, **kwds):
+def signof_c_type(c_typename, add_source="", ignore_errors=False):
     """Whether there are negative values."""
-    return ask_gcc('printf("%%d\\n", (%s)-1 <= (%s)0);' % (c_typename, c_typename), **kwds) == '1'
+    value = 'signed', 'i', '(%s)-1 <= (%s)0' % (c_typename, c_typename)
+    [said] = ask_values(_information(add_source), [((), [value])])
+    return said['signed'] == 1
 
 
 class Platform(object):

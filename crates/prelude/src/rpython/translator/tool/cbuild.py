@@ -1,7 +1,7 @@
 """What a C compiler needs to know to use a library."""
 import os
 
-from _taipan import written_files
+from _taipan import ask_c_compiler, ask_tool, written_files
 
 FIELDS = ('pre_include_bits', 'includes', 'include_dirs', 'post_include_bits', 'libraries',
           'library_dirs', 'separate_module_sources', 'separate_module_files',
@@ -56,13 +56,27 @@ class ExternalCompilationInfo(object):
 
     @classmethod
     def from_config_tool(cls, execonfigtool):
-        raise ImportError("%s cannot be asked: a program starts no processes while it is imported"
-                          % execonfigtool)
+        """Of a program of the system that knows how its library is used, as sdl-config. It runs only
+        if the program's folder is trusted."""
+        return cls._from_tool(execonfigtool, None)
 
     @classmethod
     def from_pkg_config(cls, pkgname):
-        """As if there were no such package: modules that need it are left out then."""
-        cls.from_config_tool('pkg-config')
+        """Of what pkg-config knows of a package. ImportError if it is not installed: modules that
+        need it are left out then."""
+        assert isinstance(pkgname, str)
+        return cls._from_tool('pkg-config', pkgname)
+
+    @classmethod
+    def _from_tool(cls, tool, package):
+        said = []
+        for option in '--cflags', '--libs':
+            ok, text = ask_tool(tool, option, package)
+            if not ok:
+                raise ImportError(text)
+            said.append(text)
+        cflags, libs = said
+        return cls.from_compiler_flags(cflags).merge(cls.from_linker_flags(libs))
 
     def merge(self, *others):
         """This and the others, without repetition."""
@@ -94,7 +108,21 @@ class ExternalCompilationInfo(object):
         everything = tuple([getattr(self, name) for name in FIELDS])
         if everything == ((),) * len(FIELDS) and not macro:
             return ()
-        return everything + (self._written_headers(),)
+        headers = self._written_headers()
+        return everything + (headers, self._state(headers))
+
+    def _state(self, headers):
+        """Of all files that are compiled along, and of what they include."""
+        sources = self.separate_module_files + self.separate_module_sources
+        if not (sources or self.include_dirs):
+            return ()
+        lines = ['#include <%s>' % name for name in self.includes]
+        lines += self.post_include_bits + self.separate_module_sources
+        lines += ['#include "%s"' % os.path.abspath(name) for name in self.separate_module_files]
+        options = ['-I' + d for d in self.include_dirs] + list(self.compile_extra)
+        ok, state = ask_c_compiler('\n'.join(self.pre_include_bits + tuple(lines)), options, headers,
+                                   'inputs')
+        return (state,) if ok else ()
 
     def _written_headers(self):
         """Headers that the program has made while it loads, in the folders where the compiler

@@ -1,0 +1,2 @@
+"""Where libraries are."""
+from _taipan import find_library
