@@ -276,7 +276,7 @@ fn import_of_a_module_that_fails() {
         expect![[r#"
             graph f
             block0():
-                part_0 = simple_call(#object@2111, 'ImportError: No module named no_such_module') @1
+                part_0 = simple_call(#object@2111, 'pack.part', 'ImportError: No module named no_such_module') @1
                 goto return(None)
             return(v1)
             except(etype_2, evalue_3)
