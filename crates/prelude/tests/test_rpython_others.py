@@ -1,4 +1,5 @@
 """Weak references, signals, and pieces of the other modules that only RPython reaches."""
+import errno
 import os
 import weakref
 
@@ -50,6 +51,21 @@ def test_signals():
     rsignal.pypysig_pushback(rsignal.SIGUSR2)
     assert rsignal.pypysig_poll() == rsignal.SIGUSR2
     rsignal.pypysig_default(rsignal.SIGUSR1)
+
+def error_of_read(fd):
+    try:
+        os.read(fd, number(1))
+    except OSError as e:
+        return e.errno
+    return 0
+
+def test_signals_interrupt_reads():
+    reading, writing = os.pipe()
+    rsignal.pypysig_setflag(rsignal.SIGALRM)
+    rsignal.c_alarm(rffi.cast(rffi.UINT, 1))
+    assert error_of_read(reading) == errno.EINTR
+    assert rsignal.pypysig_poll() == rsignal.SIGALRM
+    rsignal.pypysig_default(rsignal.SIGALRM)
 
 def divided(x, y):
     try:

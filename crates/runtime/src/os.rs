@@ -51,37 +51,45 @@ pub fn set_saved_errno(number: i64) {
     sys::save_errno(number);
 }
 
-/// `write` of all bytes: their number.
+/// `write`: the number of bytes that were written. A signal that arrives before the first one is an error (EINTR),
+/// so that the program can handle it.
 pub fn write(fd: i64, s: &mut [u8]) -> i64 {
-    write_all(fd as c_int, s)
+    let mut rest: &[u8] = s;
+    while !rest.is_empty() {
+        match write_some(fd as c_int, rest) {
+            Ok(n) => rest = &rest[n..],
+            Err(error) if rest.len() == s.len() => return -error,
+            Err(_) => break,
+        }
+    }
+    (s.len() - rest.len()) as i64
 }
 
-/// As [`write`], of constant text.
+/// Writes all of the runtime's own text, whatever signals arrive: the number of bytes.
 pub fn write_all(fd: c_int, mut s: &[u8]) -> i64 {
     let len = s.len() as i64;
     while !s.is_empty() {
-        // SAFETY: the slice is valid for its length.
-        let n = unsafe { sys::write(fd, s.as_ptr(), s.len()) };
-        if n < 0 {
-            if errno() == i64::from(sys::EINTR) {
-                continue;
-            }
-            return -errno();
+        match write_some(fd, s) {
+            Ok(n) => s = &s[n..],
+            Err(error) if error == i64::from(sys::EINTR) => {}
+            Err(error) => return -error,
         }
-        s = &s[n as usize..];
     }
     len
 }
 
-/// `read` into `s`.
+/// One call of `write`: the number of bytes, or errno.
+fn write_some(fd: c_int, s: &[u8]) -> Result<usize, i64> {
+    // SAFETY: the slice is valid for its length.
+    let n = unsafe { sys::write(fd, s.as_ptr(), s.len()) };
+    if n < 0 { Err(errno()) } else { Ok(n as usize) }
+}
+
+/// `read` into `s`. A signal that arrives before the first byte is an error (EINTR).
 pub fn read(fd: i64, s: &mut [u8]) -> i64 {
-    loop {
-        // SAFETY: the slice is valid for its length.
-        let n = unsafe { sys::read(fd as c_int, s.as_mut_ptr(), s.len()) };
-        if n >= 0 || errno() != i64::from(sys::EINTR) {
-            return checked(n as i64);
-        }
-    }
+    // SAFETY: the slice is valid for its length.
+    let n = unsafe { sys::read(fd as c_int, s.as_mut_ptr(), s.len()) };
+    checked(n as i64)
 }
 
 /// `open`

@@ -202,3 +202,5 @@ print '%.6f %.6f %.6f %.6f' % (math.erf(0.5), math.erfc(0.5), math.gamma(4.5), m
 for f in [lambda: math.gamma(0.0), lambda: math.gamma(-1.0), lambda: math.lgamma(-1.0)]:
     try: print f()
     except ValueError, e: print e
+import errno
+print len(errno.errorcode), errno.ENETUNREACH, errno.EOPNOTSUPP, errno.errorcode[35], errno.EDEADLK

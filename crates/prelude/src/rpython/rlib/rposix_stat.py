@@ -4,8 +4,6 @@ from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import intmask
 from rpython.rtyper.lltypesystem import lltype
 
-NANOSECOND = 1e-9
-
 # What a result has, and of which low-level type: the first ones by place, too.
 N_INDEXABLE_FIELDS = 10
 STAT_FIELDS = ALL_STAT_FIELDS = [(_name, lltype.Signed) for _name in [
@@ -15,6 +13,11 @@ STAT_FIELDS = ALL_STAT_FIELDS = [(_name, lltype.Signed) for _name in [
 PORTABLE_STAT_FIELDS = STAT_FIELDS[:N_INDEXABLE_FIELDS]
 STAT_FIELD_TYPES = dict(STAT_FIELDS)
 STAT_FIELD_NAMES = [_name for _name, _ in STAT_FIELDS]
+
+
+def _seconds(nanoseconds):
+    """As C adds them up: the seconds are exact."""
+    return float(nanoseconds // 1000000000) + 1e-9 * float(nanoseconds % 1000000000)
 
 
 class StatResult(object):
@@ -37,9 +40,9 @@ class StatResult(object):
         self.st_blksize = _field(fields, 10)
         self.st_blocks = _field(fields, 11)
         self.st_rdev = _field(fields, 12)
-        self.st_atime = self.nsec_atime * NANOSECOND
-        self.st_mtime = self.nsec_mtime * NANOSECOND
-        self.st_ctime = self.nsec_ctime * NANOSECOND
+        self.st_atime = _seconds(self.nsec_atime)
+        self.st_mtime = _seconds(self.nsec_mtime)
+        self.st_ctime = _seconds(self.nsec_ctime)
 
     def __len__(self):
         return 10
