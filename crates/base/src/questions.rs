@@ -208,7 +208,10 @@ impl Questions {
         let CAnswered { answer, inputs } = ask_c_compiler(question, &work.0)?;
         let record = Record {
             about: about.to_owned(),
-            inputs: inputs.into_iter().map(|f| (f.clone(), state_of(&f))).collect(),
+            inputs: inputs
+                .into_iter()
+                .map(|f| (f.clone(), state_of(&f)))
+                .collect(),
             answer: answer.into(),
         };
         if keeps && matches!(record.answer, Answer::Said(_)) {
@@ -403,7 +406,10 @@ mod tests {
         fs::write(&header, "#define LIMIT 9\n").unwrap();
         assert_eq!(others.ask(constant("LIMIT", folder.path())), path);
         assert_eq!(text(others.read(&path)), "said\n0 i 9\n");
-        assert_eq!(others.read(Utf8Path::new("<answers>/other")), FileContents::Missing);
+        assert_eq!(
+            others.read(Utf8Path::new("<answers>/other")),
+            FileContents::Missing
+        );
     }
 
     fn answer_kind(questions: &Questions, path: &Utf8Path) -> String {

@@ -5,8 +5,8 @@
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -35,7 +35,10 @@ impl TrustedFolders {
                     return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
                 }
                 let text = fs::read_to_string(&file)?;
-                text.lines().filter(|l| !l.is_empty()).map(Into::into).collect()
+                text.lines()
+                    .filter(|l| !l.is_empty())
+                    .map(Into::into)
+                    .collect()
             }
         };
         Ok(TrustedFolders { file, folders })
@@ -51,7 +54,8 @@ impl TrustedFolders {
         let Ok(real) = folder.canonicalize_utf8() else {
             return false;
         };
-        real.ancestors().any(|f| self.folders.iter().any(|t| t == f))
+        real.ancestors()
+            .any(|f| self.folders.iter().any(|t| t == f))
     }
 
     /// Adds a folder, and returns its real path.
@@ -92,7 +96,10 @@ impl TrustedFolders {
 
     fn write(&self) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(&self.file);
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
         let new = self.file.with_extension(std::process::id().to_string());
         let mut file = (OpenOptions::new().write(true).create(true).truncate(true))
             .mode(0o600)

@@ -32,7 +32,9 @@ const ALONE: &[&str] = &[
 ];
 
 /// Options that begin so, and go on with letters, digits and `+-._=` only.
-const BEGINNINGS: &[&str] = &["-std=", "-O", "-g0", "-g1", "-g2", "-g3", "-ggdb", "-gdwarf"];
+const BEGINNINGS: &[&str] = &[
+    "-std=", "-O", "-g0", "-g1", "-g2", "-g3", "-ggdb", "-gdwarf",
+];
 
 /// What may follow `-f`.
 const FEATURES: &[&str] = &[
@@ -140,7 +142,10 @@ pub fn refused_option(options: &[String]) -> Option<&str> {
         let takes_next = WITH_NEXT.contains(&option) || WITH_ARGUMENT.contains(&option);
         if takes_next {
             // A missing argument is the compiler's to complain about.
-            if rest.next().is_some_and(|argument| argument.starts_with('@')) {
+            if rest
+                .next()
+                .is_some_and(|argument| argument.starts_with('@'))
+            {
                 return Some(option);
             }
         } else if !is_harmless(option) {
@@ -204,7 +209,11 @@ fn is_harmless_link(words: &str) -> bool {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
         if FOR_LINKER_WITH_ARGUMENT.contains(&name) {
             let alone = name == "--build-id" || name.len() < word.len();
-            if !alone && words.next().is_none_or(|argument| argument.starts_with('@')) {
+            if !alone
+                && words
+                    .next()
+                    .is_none_or(|argument| argument.starts_with('@'))
+            {
                 return false;
             }
         } else if !FOR_LINKER.contains(&word) {

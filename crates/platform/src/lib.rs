@@ -41,7 +41,8 @@ pub use emulators::runner;
 pub use flags::refused_option;
 pub use folder::{own_folder, user_cache_folder};
 pub use libraries::{
-    Blake3, Libraries, Source, library_folder, load, load_library, open, open_own, shared_library, shared_object,
+    Blake3, Libraries, Source, library_folder, load, load_library, open, open_own, shared_library,
+    shared_object,
 };
 pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use llvm::Llvm;

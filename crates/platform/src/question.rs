@@ -115,7 +115,8 @@ pub fn ask_c_compiler(question: &CQuestion, folder: &Path) -> io::Result<CAnswer
             // Who compiles the sources is told.
             return Ok(refused(CAnswer::Said(String::new())));
         }
-        let text = format!("the C compiler is given `{option}`, which may run a program or write a file");
+        let text =
+            format!("the C compiler is given `{option}`, which may run a program or write a file");
         return Ok(refused(CAnswer::Forbidden(text)));
     }
     let cc = match c_compiler(question.machine) {
@@ -192,7 +193,9 @@ impl<'a> Asked<'a> {
     fn compiler(&self) -> Command {
         let mut command = Command::new(self.cc);
         // A cache of the compiler's would have to be written.
-        command.env("TMPDIR", self.folder).env("CCACHE_DISABLE", "1");
+        command
+            .env("TMPDIR", self.folder)
+            .env("CCACHE_DISABLE", "1");
         // Messages are read by people and programs alike, whatever their language.
         command.env("LC_ALL", "C");
         command.args(["-w", "-MF"]).arg(&self.rules);
@@ -227,7 +230,11 @@ impl<'a> Asked<'a> {
             // The linker says what it reads.
             Wanted::Links | Wanted::Output | Wanted::Inputs => command.arg("-Wl,--trace"),
         };
-        command.arg("-MD").arg("-o").arg(&self.made).arg(&self.source);
+        command
+            .arg("-MD")
+            .arg("-o")
+            .arg(&self.made)
+            .arg(&self.source);
         self.options(&mut command);
         self.run(command)
     }
@@ -285,7 +292,9 @@ impl<'a> Asked<'a> {
 
     /// Files other than the question's own, by their absolute paths.
     fn others(&self, files: Vec<PathBuf>) -> Vec<PathBuf> {
-        let absolute = files.into_iter().filter_map(|f| std::path::absolute(f).ok());
+        let absolute = files
+            .into_iter()
+            .filter_map(|f| std::path::absolute(f).ok());
         absolute.filter(|f| !f.starts_with(self.folder)).collect()
     }
 
@@ -311,7 +320,8 @@ impl<'a> Asked<'a> {
             return Ok(said(&run_bounded(command, TRUSTED, Confinement::None)?, ""));
         }
         if machine != Machine::HOST {
-            let text = format!("a C function is called on {machine}, where programs cannot be confined");
+            let text =
+                format!("a C function is called on {machine}, where programs cannot be confined");
             return Ok(CAnswer::Forbidden(text));
         }
         command.current_dir(self.folder);
@@ -321,8 +331,13 @@ impl<'a> Asked<'a> {
             Ok(ended) if ended.was_confined() => Ok(CAnswer::Forbidden(
                 "C code writes files, starts processes or uses the network".to_owned(),
             )),
-            Ok(ended) => Ok(said(&ended, " (it ran without access to files, processes and network)")),
-            Err(e) => Ok(CAnswer::Forbidden(format!("C code cannot be confined: {e}"))),
+            Ok(ended) => Ok(said(
+                &ended,
+                " (it ran without access to files, processes and network)",
+            )),
+            Err(e) => Ok(CAnswer::Forbidden(format!(
+                "C code cannot be confined: {e}"
+            ))),
         }
     }
 }
@@ -332,9 +347,7 @@ fn said(ended: &Ended, how: &str) -> CAnswer {
     match (ended.exceeded, ended.status.success()) {
         (Some(limit), _) => CAnswer::Refused(format!("the C program takes too much {limit}")),
         (None, true) => CAnswer::Said(String::from_utf8_lossy(&ended.stdout).into_owned()),
-        (None, false) => {
-            CAnswer::Refused(format!("the C program failed: {}{how}", ended.status))
-        }
+        (None, false) => CAnswer::Refused(format!("the C program failed: {}{how}", ended.status)),
     }
 }
 
@@ -376,11 +389,17 @@ fn arguments_of<'a>(options: &'a [String], names: &[&str]) -> Vec<&'a str> {
 
 fn include_folders(options: &[String]) -> Vec<PathBuf> {
     let names = ["-I", "-isystem", "-iquote", "-idirafter"];
-    arguments_of(options, &names).into_iter().map(Into::into).collect()
+    arguments_of(options, &names)
+        .into_iter()
+        .map(Into::into)
+        .collect()
 }
 
 fn library_folders(options: &[String]) -> Vec<PathBuf> {
-    arguments_of(options, &["-L"]).into_iter().map(Into::into).collect()
+    arguments_of(options, &["-L"])
+        .into_iter()
+        .map(Into::into)
+        .collect()
 }
 
 /// The files on the right of the first rule of a makefile, as compilers write it.
@@ -500,14 +519,18 @@ mod tests {
         const int taipan_other = 5;
     ";
 
-    const ANSWERS: &str = "0 s 61\n1 f 1e-1\n2 f inf\n3 i 2\n10 i 0\n11 i 18446744073709551615\n12 i -7\n";
+    const ANSWERS: &str =
+        "0 s 61\n1 f 1e-1\n2 f inf\n3 i 2\n10 i 0\n11 i 18446744073709551615\n12 i -7\n";
 
     #[test]
     fn constants_are_read_from_objects() {
         let said = CAnswer::Said(ANSWERS.to_owned());
         assert_eq!(answer(VALUES, Wanted::Constants), said);
         let address = "extern int x; const long long taipan_i_0 = (long long)&x;";
-        assert!(matches!(answer(address, Wanted::Constants), CAnswer::Refused(_)));
+        assert!(matches!(
+            answer(address, Wanted::Constants),
+            CAnswer::Refused(_)
+        ));
         let mut with_lto = question(VALUES, Wanted::Constants);
         with_lto.options = ["-flto", "-O2", "x.o", "-lm"].map(str::to_owned).to_vec();
         assert_eq!(ask(&with_lto).answer, said);
@@ -516,9 +539,13 @@ mod tests {
     #[test]
     fn programs_link_and_print() {
         let program = "#include <stdio.h>\nint main(void) { printf(\"%d\", 6 * 7); return 0; }\n";
-        assert_eq!(answer(program, Wanted::Output), CAnswer::Said("42".to_owned()));
+        assert_eq!(
+            answer(program, Wanted::Output),
+            CAnswer::Said("42".to_owned())
+        );
         assert_eq!(answer(program, Wanted::Links), CAnswer::Said(String::new()));
-        let missing = "extern int no_such_thing(void); int main(void) { return no_such_thing(); }\n";
+        let missing =
+            "extern int no_such_thing(void); int main(void) { return no_such_thing(); }\n";
         let CAnswer::Refused(messages) = answer(missing, Wanted::Links) else {
             panic!("it links");
         };
@@ -535,9 +562,15 @@ mod tests {
              int main(void) {{ return 0; }}\nconst long long taipan_i_0 = 1; const char taipan_p_0 = 1;\n",
             file.display()
         );
-        assert!(matches!(answer(&attack, Wanted::Constants), CAnswer::Said(_)));
+        assert!(matches!(
+            answer(&attack, Wanted::Constants),
+            CAnswer::Said(_)
+        ));
         assert!(matches!(answer(&attack, Wanted::Links), CAnswer::Said(_)));
-        assert!(matches!(answer(&attack, Wanted::Output), CAnswer::Forbidden(_)));
+        assert!(matches!(
+            answer(&attack, Wanted::Output),
+            CAnswer::Forbidden(_)
+        ));
         let mut option = question("int main(void) { return 0; }", Wanted::Links);
         option.options = vec!["-B.".to_owned()];
         let CAnswer::Forbidden(text) = ask(&option).answer else {
@@ -577,14 +610,23 @@ mod tests {
             .arg(&header);
         assert!(cc.status().unwrap().success());
         fs::write(&header, "#define N 2\n").unwrap();
-        let mut asked = question("#include <cfg.h>\nconst long long taipan_i_0 = N;", Wanted::Constants);
-        asked.options = vec![format!("-I{}", folder.path().display()), "-DSECRET".to_owned()];
+        let mut asked = question(
+            "#include <cfg.h>\nconst long long taipan_i_0 = N;",
+            Wanted::Constants,
+        );
+        asked.options = vec![
+            format!("-I{}", folder.path().display()),
+            "-DSECRET".to_owned(),
+        ];
         assert_eq!(ask(&asked).answer, CAnswer::Said("0 i 2\n".to_owned()));
     }
 
     #[test]
     fn headers_that_only_the_compiler_sees_stay_in_their_folder() {
-        let mut asked = question("#include <sub/n.h>\nconst long long taipan_i_0 = N;", Wanted::Constants);
+        let mut asked = question(
+            "#include <sub/n.h>\nconst long long taipan_i_0 = N;",
+            Wanted::Constants,
+        );
         let header = |name: &str, n: i32| (name.to_owned(), format!("#define N {n}\n"));
         asked.headers = vec![header("sub/n.h", 7), header("../n.h", 8)];
         let known = ask(&asked);

@@ -144,7 +144,12 @@ fn bound(limits: Limits, is_program: bool) -> io::Result<()> {
     // SAFETY: numbers. Whatever this process has open beyond its streams is none of the new one's
     // business; it ends with the one that waits for it.
     unsafe {
-        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        libc::syscall(
+            libc::SYS_close_range,
+            3_u32,
+            u32::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        );
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
     }
     Ok(())
@@ -165,8 +170,14 @@ fn watch(mut command: Command, limits: Limits) -> io::Result<Ended> {
             text
         })
     };
-    let out = child.stdout.take().map(|s| Box::new(s) as Box<dyn Read + Send>);
-    let err = child.stderr.take().map(|s| Box::new(s) as Box<dyn Read + Send>);
+    let out = child
+        .stdout
+        .take()
+        .map(|s| Box::new(s) as Box<dyn Read + Send>);
+    let err = child
+        .stderr
+        .take()
+        .map(|s| Box::new(s) as Box<dyn Read + Send>);
     let (out, err) = (reader(out), reader(err));
     let mut exceeded = None;
     let mut pause = Duration::from_micros(200);
@@ -184,7 +195,10 @@ fn watch(mut command: Command, limits: Limits) -> io::Result<Ended> {
     };
     // Processes that it has left behind hold its streams open.
     end(group);
-    let (stdout, stderr) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+    let (stdout, stderr) = (
+        out.join().unwrap_or_default(),
+        err.join().unwrap_or_default(),
+    );
     let most = limits.output as usize;
     if stdout.len() > most || stderr.len() > most {
         exceeded = Some("output");
@@ -330,9 +344,9 @@ fn program_filter() -> io::Result<BpfProgram> {
         for call in HARMLESS.iter().chain(HARMLESS_HERE) {
             rules.insert(*call, Vec::new());
         }
-        let masked = WITHOUT_BITS.iter().map(|(call, argument, bits)| {
-            (call, argument, SeccompCmpOp::MaskedEq(*bits), 0)
-        });
+        let masked = WITHOUT_BITS
+            .iter()
+            .map(|(call, argument, bits)| (call, argument, SeccompCmpOp::MaskedEq(*bits), 0));
         let exact = (WITH_VALUE.iter())
             .map(|(call, argument, value)| (call, argument, SeccompCmpOp::Eq, *value));
         for (call, argument, op, value) in masked.chain(exact) {
@@ -379,7 +393,12 @@ mod tests {
         cc.args(["-w", "-o"]).arg(&program).arg(&source).arg("-lm");
         assert!(cc.status().unwrap().success());
         let folder = dir.path().to_owned();
-        run_bounded(Command::new(&program), LIMITS, Confinement::Program(&[folder])).unwrap()
+        run_bounded(
+            Command::new(&program),
+            LIMITS,
+            Confinement::Program(&[folder]),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -446,8 +465,7 @@ mod tests {
             own.path().display(),
             other.path().display()
         );
-        let ended =
-            run_bounded(sh(&script), LIMITS, Confinement::Compiler(own.path())).unwrap();
+        let ended = run_bounded(sh(&script), LIMITS, Confinement::Compiler(own.path())).unwrap();
         assert!(!ended.status.success());
         assert!(own.path().join("x").exists() && !other.path().join("x").exists());
     }

@@ -6,7 +6,14 @@ use std::path::Path;
 
 /// Folders of the system's headers and libraries: whether a file there has changed is seen by its time
 /// and size.
-const SYSTEM: &[&str] = &["/usr/include", "/usr/lib", "/usr/local", "/lib", "/lib64", "/opt"];
+const SYSTEM: &[&str] = &[
+    "/usr/include",
+    "/usr/lib",
+    "/usr/local",
+    "/lib",
+    "/lib64",
+    "/opt",
+];
 
 /// Whether a file is in one of the system's folders.
 pub fn is_system(file: &Path) -> bool {

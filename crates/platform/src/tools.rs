@@ -56,7 +56,10 @@ pub fn ask_tool(question: &ToolQuestion) -> CAnswer {
     }
     let mut command = Command::new(program);
     // A file of the folder's is no package.
-    command.current_dir("/").args(&question.options).args(package);
+    command
+        .current_dir("/")
+        .args(&question.options)
+        .args(package);
     match run_bounded(command, TOOL, Confinement::None) {
         Ok(ended) if ended.status.success() && ended.exceeded.is_none() => {
             CAnswer::Said(String::from_utf8_lossy(&ended.stdout).into_owned())
@@ -175,12 +178,21 @@ mod tests {
 
     #[test]
     fn libraries_are_found_by_name() {
-        assert_eq!(find_library(Machine::HOST, "c").as_deref(), Some("libc.so.6"));
-        assert_eq!(find_library(Machine::HOST, "m").as_deref(), Some("libm.so.6"));
+        assert_eq!(
+            find_library(Machine::HOST, "c").as_deref(),
+            Some("libc.so.6")
+        );
+        assert_eq!(
+            find_library(Machine::HOST, "m").as_deref(),
+            Some("libm.so.6")
+        );
         assert_eq!(find_library(Machine::HOST, "no-such-thing"), None);
         assert_eq!(find_library(Machine::HOST, "../c"), None);
         let list = "\tlibz.so.1 (libc6,x86-64) => /lib/libz.so.1\n\tlibzz.so (libc6) => /x\n";
-        assert_eq!(in_list(list, Machine::X86_64, "z").as_deref(), Some("libz.so.1"));
+        assert_eq!(
+            in_list(list, Machine::X86_64, "z").as_deref(),
+            Some("libz.so.1")
+        );
         assert_eq!(in_list(list, Machine::X86_64, "zz"), None);
     }
 }

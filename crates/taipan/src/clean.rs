@@ -45,11 +45,7 @@ fn clean_answers(dry_run: bool) -> i32 {
     match forget_answers(dry_run) {
         Ok(0) => 0,
         Ok(n) => {
-            let verb = if dry_run {
-                "Would remove"
-            } else {
-                "Removed"
-            };
+            let verb = if dry_run { "Would remove" } else { "Removed" };
             let noun = if n == 1 { "file" } else { "files" };
             put(&format!("{verb} {n} {noun} made by the C compiler\n"))
         }

@@ -52,7 +52,10 @@ pub(crate) fn ask_tool(it: &mut Interp, args: Args<'_>) -> R {
         tool: it.name_of(&args.pos[0], "tool")?,
         options: vec![it.name_of(&args.pos[1], "option")?],
         package,
-        folder: folder.unwrap_or(Utf8Path::new("/")).as_std_path().to_owned(),
+        folder: folder
+            .unwrap_or(Utf8Path::new("/"))
+            .as_std_path()
+            .to_owned(),
         trusted: it.program.trusted(it.db),
     };
     ask(it, Question::Tool(question))
