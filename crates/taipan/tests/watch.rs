@@ -174,6 +174,31 @@ fn run_ends_with_its_watcher() {
 }
 
 #[test]
+fn run_follows_c_headers() {
+    let program = "\
+import os
+from rpython.rtyper.tool import rffi_platform
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+here = os.path.dirname(os.path.abspath(__file__))
+class CConfig:
+    _compilation_info_ = ExternalCompilationInfo(includes=['cfg.h'], include_dirs=[here])
+    LIMIT = rffi_platform.ConstantInteger('LIMIT')
+LIMIT = rffi_platform.configure(CConfig)['LIMIT']
+
+def entry_point(argv):
+    print 'limit', LIMIT
+    return 0
+";
+    let dir = project(&[("main.py", program), ("cfg.h", "#define LIMIT 5\n")]);
+    let mut w = Watched::start(&dir, &["run", "main.py"]);
+    w.prints("limit 5\n");
+    w.tells("ended");
+    w.save("cfg.h", "#define LIMIT 7\n");
+    w.tells("changed: cfg.h\n");
+    w.prints("limit 7\n");
+}
+
+#[test]
 fn run_reads_a_file_from_its_start_each_time() {
     let text = "\
 import os
