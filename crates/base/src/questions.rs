@@ -18,7 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use taipan_language::Machine;
 use taipan_platform::{
-    Blake3, CAnswered, ask_c_compiler, ask_tool, c_compiler, file_identity, find_library,
+    Blake3, CAnswered, IsWanted, ask_c_compiler, ask_tool, c_compiler, file_identity, find_library,
     is_system, library_folder, state_of, user_cache_folder,
 };
 pub use taipan_platform::{CAnswer, CQuestion, ToolQuestion, Wanted};
@@ -81,6 +81,8 @@ struct Record {
     /// Files and what there was.
     inputs: Vec<(PathBuf, String)>,
     answer: Answer,
+    /// The compiler came to a limit: asking again would take as long.
+    exceeded: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -94,20 +96,20 @@ enum Answer {
 const KINDS: [&str; 3] = ["said\n", "refused\n", "forbidden\n"];
 
 impl Questions {
-    /// Asks a question and returns the path of its answer.
-    pub fn ask(&self, question: Question) -> Utf8PathBuf {
+    /// Asks a question and returns the path of its answer; None if the answer is not wanted any more.
+    pub fn ask(&self, question: Question, is_wanted: IsWanted<'_>) -> Option<Utf8PathBuf> {
         let path = path_of(&question);
         if self.lock().contains_key(&path) {
-            return path;
+            return Some(path);
         }
-        let record = self.answered(&path, &question);
+        let record = self.answered(&path, &question, is_wanted)?;
         let asked = Asked {
             question,
             record,
             is_new: true,
         };
         self.lock().insert(path.clone(), asked);
-        path
+        Some(path)
     }
 
     /// The answer at a path.
@@ -125,7 +127,9 @@ impl Questions {
         if record.is_fresh(&question) {
             return record.contents();
         }
-        let record = self.answered(path, &question);
+        let Some(record) = self.answered(path, &question, &|| true) else {
+            return FileContents::Missing;
+        };
         let contents = record.contents();
         if let Some(asked) = self.lock().get_mut(path) {
             asked.record = record;
@@ -164,23 +168,33 @@ impl Questions {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer that an earlier process has left, or a new one.
-    fn answered(&self, path: &Utf8Path, question: &Question) -> Record {
+    /// The answer that an earlier process has left, or a new one; None if it is not wanted any more.
+    fn answered(
+        &self,
+        path: &Utf8Path,
+        question: &Question,
+        is_wanted: IsWanted<'_>,
+    ) -> Option<Record> {
         ASKED.store(true, Ordering::Relaxed);
         let about = about(question);
-        match question {
-            Question::Compiler(question) => match self.compiled(path, question, &about) {
-                Ok(record) => record,
-                Err(e) => Record {
-                    about,
-                    inputs: Vec::new(),
-                    answer: Answer::Refused(e.to_string()),
-                },
-            },
+        Some(match question {
+            Question::Compiler(question) => {
+                match self.compiled(path, question, &about, is_wanted) {
+                    Ok(record) => record,
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => return None,
+                    Err(e) => Record {
+                        about,
+                        inputs: Vec::new(),
+                        answer: Answer::Refused(e.to_string()),
+                        exceeded: false,
+                    },
+                }
+            }
             Question::Tool(question) => Record {
                 about,
                 inputs: Vec::new(),
                 answer: ask_tool(question).into(),
+                exceeded: false,
             },
             Question::Library { machine, name } => Record {
                 about,
@@ -189,11 +203,18 @@ impl Questions {
                     Some(file) => Answer::Said(file),
                     None => Answer::Refused(String::new()),
                 },
+                exceeded: false,
             },
-        }
+        })
     }
 
-    fn compiled(&self, path: &Utf8Path, question: &CQuestion, about: &str) -> io::Result<Record> {
+    fn compiled(
+        &self,
+        path: &Utf8Path,
+        question: &CQuestion,
+        about: &str,
+        is_wanted: IsWanted<'_>,
+    ) -> io::Result<Record> {
         let folder = answers_folder()?;
         let keeps = !self.is_alone.load(Ordering::Relaxed);
         let kept = folder.join(path.file_name().unwrap_or_default());
@@ -205,7 +226,11 @@ impl Questions {
             return Ok(record);
         }
         let work = Work::new(&folder)?;
-        let CAnswered { answer, inputs } = ask_c_compiler(question, &work.0)?;
+        let CAnswered {
+            answer,
+            inputs,
+            exceeded,
+        } = ask_c_compiler(question, &work.0, is_wanted)?;
         let record = Record {
             about: about.to_owned(),
             inputs: inputs
@@ -213,6 +238,7 @@ impl Questions {
                 .map(|f| (f.clone(), state_of(&f)))
                 .collect(),
             answer: answer.into(),
+            exceeded,
         };
         if keeps && matches!(record.answer, Answer::Said(_)) {
             // Without the copy the next process asks again.
@@ -238,8 +264,8 @@ impl Record {
     /// Whether asking again would come to the same. What tools know is not known to be so.
     fn is_fresh(&self, question: &Question) -> bool {
         let is_compilers = matches!(question, Question::Compiler(_));
-        let said = matches!(self.answer, Answer::Said(_));
-        is_compilers && said && self.about == about(question) && self.inputs_are_fresh()
+        let is_known = self.exceeded || matches!(self.answer, Answer::Said(_));
+        is_compilers && is_known && self.about == about(question) && self.inputs_are_fresh()
     }
 
     fn inputs_are_fresh(&self) -> bool {
@@ -390,7 +416,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let header = folder.path().join("cfg.h");
         let questions = Questions::default();
-        let path = questions.ask(constant("LIMIT", folder.path()));
+        let path = questions
+            .ask(constant("LIMIT", folder.path()), &|| true)
+            .unwrap();
         assert_eq!(answer_kind(&questions, &path), "refused");
         // It is looked for where it is to be.
         let file = Utf8PathBuf::from_path_buf(header.clone()).unwrap();
@@ -405,7 +433,10 @@ mod tests {
         // Another process's.
         let others = Questions::default();
         fs::write(&header, "#define LIMIT 9\n").unwrap();
-        assert_eq!(others.ask(constant("LIMIT", folder.path())), path);
+        assert_eq!(
+            others.ask(constant("LIMIT", folder.path()), &|| true),
+            Some(path.clone())
+        );
         assert_eq!(text(others.read(&path)), "said\n0 i 9\n");
         assert_eq!(
             others.read(Utf8Path::new("<answers>/other")),

@@ -7,8 +7,7 @@ use super::{ErrorCode, Piece, all};
 
 /// Codes that have no example, in groups.
 const WITHOUT_EXAMPLE: &[ErrorCode] = &[
-    // Limits that take minutes to reach: the memory of import time, the steps of the flow space.
-    ErrorCode::ImportTimeMemory,
+    // A limit that takes minutes to reach: the steps of the flow space.
     ErrorCode::FunctionTooBig,
     // A file that vanishes while the compiler runs (`import_time` of interp tests it).
     ErrorCode::UnreadableFile,

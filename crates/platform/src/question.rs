@@ -17,7 +17,7 @@ use taipan_language::Machine;
 
 use crate::c::compiler_options;
 use crate::flags::refused_option;
-use crate::sandbox::{Confinement, Ended, Limits, run_bounded};
+use crate::sandbox::{Confinement, Ended, IsWanted, Limits, run_bounded};
 use crate::state::{is_system, state_of};
 use crate::{c_compiler, runner};
 
@@ -72,11 +72,13 @@ pub struct CAnswered {
     pub answer: CAnswer,
     /// Files that compiler and linker have read, or looked for in vain. Absolute.
     pub inputs: Vec<PathBuf>,
+    /// The compiler came to a limit: asking again would take as long.
+    pub exceeded: bool,
 }
 
 /// What compilers may use.
 const COMPILER: Limits = Limits {
-    time: Duration::from_secs(60),
+    time: Duration::from_secs(20),
     memory: 4 << 30,
     output: 1 << 20,
 };
@@ -102,11 +104,17 @@ const FIRST_TOKEN: &str = "typedef int taipan_first_token;\n";
 /// Asks the C compiler. The folder is for this question alone.
 ///
 /// # Errors
-/// Files of the folder cannot be written or read.
-pub fn ask_c_compiler(question: &CQuestion, folder: &Path) -> io::Result<CAnswered> {
+/// Files of the folder cannot be written or read, or the answer is not wanted any more
+/// ([`io::ErrorKind::Interrupted`]).
+pub fn ask_c_compiler(
+    question: &CQuestion,
+    folder: &Path,
+    is_wanted: IsWanted<'_>,
+) -> io::Result<CAnswered> {
     let refused = |answer| CAnswered {
         answer,
         inputs: Vec::new(),
+        exceeded: false,
     };
     if !question.trusted
         && let Some(option) = refused_option(&question.options)
@@ -123,7 +131,7 @@ pub fn ask_c_compiler(question: &CQuestion, folder: &Path) -> io::Result<CAnswer
         Ok(cc) => cc,
         Err(why) => return Ok(refused(CAnswer::Refused(why))),
     };
-    let asked = Asked::prepare(question, folder, &cc)?;
+    let asked = Asked::prepare(question, folder, &cc, is_wanted)?;
     if question.wanted == Wanted::Inputs {
         return asked.inputs();
     }
@@ -131,7 +139,7 @@ pub fn ask_c_compiler(question: &CQuestion, folder: &Path) -> io::Result<CAnswer
     let mut inputs = asked.headers();
     let answer = match failure(&compiled) {
         Some(messages) => {
-            if inputs.is_empty() {
+            if inputs.is_empty() && compiled.exceeded.is_none() {
                 inputs = asked.headers_looked_for()?;
             }
             CAnswer::Refused(messages)
@@ -147,7 +155,11 @@ pub fn ask_c_compiler(question: &CQuestion, folder: &Path) -> io::Result<CAnswer
     };
     inputs.sort();
     inputs.dedup();
-    Ok(CAnswered { answer, inputs })
+    Ok(CAnswered {
+        answer,
+        inputs,
+        exceeded: compiled.exceeded.is_some(),
+    })
 }
 
 /// Why a compiler failed, if it did.
@@ -167,10 +179,16 @@ struct Asked<'a> {
     source: PathBuf,
     made: PathBuf,
     rules: PathBuf,
+    is_wanted: IsWanted<'a>,
 }
 
 impl<'a> Asked<'a> {
-    fn prepare(question: &'a CQuestion, folder: &'a Path, cc: &'a OsStr) -> io::Result<Self> {
+    fn prepare(
+        question: &'a CQuestion,
+        folder: &'a Path,
+        cc: &'a OsStr,
+        is_wanted: IsWanted<'a>,
+    ) -> io::Result<Self> {
         write_headers(&question.headers, &folder.join("include"))?;
         let source = folder.join("question.c");
         fs::write(&source, format!("{FIRST_TOKEN}{}", question.source))?;
@@ -186,6 +204,7 @@ impl<'a> Asked<'a> {
             source,
             made,
             rules,
+            is_wanted,
         })
     }
 
@@ -219,7 +238,7 @@ impl<'a> Asked<'a> {
             true => Confinement::None,
             false => Confinement::Compiler(self.folder),
         };
-        run_bounded(command, COMPILER, confinement)
+        run_bounded(command, COMPILER, confinement, self.is_wanted)
             .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", self.cc.display())))
     }
 
@@ -280,6 +299,7 @@ impl<'a> Asked<'a> {
         Ok(CAnswered {
             answer: CAnswer::Said(state),
             inputs,
+            exceeded: false,
         })
     }
 
@@ -317,7 +337,10 @@ impl<'a> Asked<'a> {
             Err(why) => return Ok(CAnswer::Refused(why)),
         };
         if trusted {
-            return Ok(said(&run_bounded(command, TRUSTED, Confinement::None)?, ""));
+            return Ok(said(
+                &run_bounded(command, TRUSTED, Confinement::None, self.is_wanted)?,
+                "",
+            ));
         }
         if machine != Machine::HOST {
             let text =
@@ -327,7 +350,12 @@ impl<'a> Asked<'a> {
         command.current_dir(self.folder);
         let mut readable = library_folders(&self.question.options);
         readable.push(self.folder.to_owned());
-        match run_bounded(command, PROGRAM, Confinement::Program(&readable)) {
+        match run_bounded(
+            command,
+            PROGRAM,
+            Confinement::Program(&readable),
+            self.is_wanted,
+        ) {
             Ok(ended) if ended.was_confined() => Ok(CAnswer::Forbidden(
                 "C code writes files, starts processes or uses the network".to_owned(),
             )),
@@ -335,6 +363,7 @@ impl<'a> Asked<'a> {
                 &ended,
                 " (it ran without access to files, processes and network)",
             )),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Err(e),
             Err(e) => Ok(CAnswer::Forbidden(format!(
                 "C code cannot be confined: {e}"
             ))),
@@ -499,7 +528,7 @@ mod tests {
 
     fn ask(question: &CQuestion) -> CAnswered {
         let folder = tempfile::tempdir().unwrap();
-        ask_c_compiler(question, folder.path()).unwrap()
+        ask_c_compiler(question, folder.path(), &|| true).unwrap()
     }
 
     fn answer(source: &str, wanted: Wanted) -> CAnswer {

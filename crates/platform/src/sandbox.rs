@@ -44,6 +44,9 @@ pub enum Confinement<'a> {
     Program(&'a [PathBuf]),
 }
 
+/// Whether somebody still waits for the outcome of a process.
+pub type IsWanted<'a> = &'a dyn Fn() -> bool;
+
 /// How a process ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -84,12 +87,16 @@ const LARGEST_FILE: u64 = 1 << 28;
 
 /// Runs a command to its end, or to a limit.
 ///
+/// `is_wanted` is asked every few milliseconds whether the outcome still matters.
+///
 /// # Errors
-/// It cannot be started, or this kernel cannot confine it.
+/// It cannot be started, this kernel cannot confine it, or it is not wanted any more
+/// ([`io::ErrorKind::Interrupted`]).
 pub fn run_bounded(
     mut command: Command,
     limits: Limits,
     confinement: Confinement<'_>,
+    is_wanted: IsWanted<'_>,
 ) -> io::Result<Ended> {
     let (mut rules, filter) = match confinement {
         Confinement::None => (None, None),
@@ -118,7 +125,7 @@ pub fn run_bounded(
     // SAFETY: system calls on what was made before the fork; memory is only allocated for errors, after
     // which the new process ends.
     unsafe { command.pre_exec(prepare) };
-    watch(command, limits)
+    watch(command, limits, is_wanted)
 }
 
 /// Sets the limits of this process, which the system sees to.
@@ -156,7 +163,7 @@ fn bound(limits: Limits, is_program: bool) -> io::Result<()> {
 }
 
 /// Waits for a command's end, and ends it with all that it has started where it does not come.
-fn watch(mut command: Command, limits: Limits) -> io::Result<Ended> {
+fn watch(mut command: Command, limits: Limits, is_wanted: IsWanted<'_>) -> io::Result<Ended> {
     let mut child = command.spawn()?;
     let group = -(child.id() as libc::pid_t);
     let until = Instant::now() + limits.time;
@@ -189,6 +196,11 @@ fn watch(mut command: Command, limits: Limits) -> io::Result<Ended> {
             exceeded = Some("time");
             end(group);
             break child.wait()?;
+        }
+        if !is_wanted() {
+            end(group);
+            child.wait()?;
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
@@ -397,6 +409,7 @@ mod tests {
             Command::new(&program),
             LIMITS,
             Confinement::Program(&[folder]),
+            &|| true,
         )
         .unwrap()
     }
@@ -443,10 +456,18 @@ mod tests {
             time: Duration::from_secs(1),
             ..LIMITS
         };
-        let ended = run_bounded(sh("sleep 60 & sleep 60"), limits, Confinement::None).unwrap();
+        let ended = run_bounded(
+            sh("sleep 60 & sleep 60"),
+            limits,
+            Confinement::None,
+            &|| true,
+        )
+        .unwrap();
         assert_eq!(ended.exceeded, Some("time"));
-        let ended = run_bounded(sh("yes"), LIMITS, Confinement::None).unwrap();
+        let ended = run_bounded(sh("yes"), LIMITS, Confinement::None, &|| true).unwrap();
         assert_eq!(ended.exceeded, Some("output"));
+        let unwanted = run_bounded(sh("sleep 60"), LIMITS, Confinement::None, &|| false);
+        assert_eq!(unwanted.unwrap_err().kind(), io::ErrorKind::Interrupted);
         let ended = confined("return malloc(2000000000) == 0;");
         assert_eq!(ended.status.code(), Some(1));
     }
@@ -465,7 +486,13 @@ mod tests {
             own.path().display(),
             other.path().display()
         );
-        let ended = run_bounded(sh(&script), LIMITS, Confinement::Compiler(own.path())).unwrap();
+        let ended = run_bounded(
+            sh(&script),
+            LIMITS,
+            Confinement::Compiler(own.path()),
+            &|| true,
+        )
+        .unwrap();
         assert!(!ended.status.success());
         assert!(own.path().join("x").exists() && !other.path().join("x").exists());
     }

@@ -188,6 +188,9 @@ const USES: &[&str] = &[
     "explain TP0300",
     "init made-project",
     "clean --cache-dir cache --dry-run .",
+    "trust .",
+    "trust --list",
+    "trust --remove .",
     "completions bash",
     "man pages",
     "lsp",
@@ -292,8 +295,9 @@ fn every_option_that_is_offered_works() {
         command.current_dir(folder.path());
         command.args(line.split_whitespace());
         command.stdin(Stdio::null());
-        // Nothing is opened while tests run.
+        // Nothing is opened while tests run, and nothing trusted beyond them.
         command.env("BROWSER", "true");
+        command.env("XDG_CONFIG_HOME", folder.path().join("config"));
         command
     };
     let jitlog = start("run --jit --jit-threshold 3 interpreter.py")

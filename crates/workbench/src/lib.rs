@@ -62,7 +62,11 @@ impl Workbench {
             db: Database::new(system.clone() as Arc<dyn System>),
             system,
             target: target.into(),
-            options: LoadOptions::default(),
+            options: LoadOptions {
+                // Tests run what they compile.
+                trusted: true,
+                ..LoadOptions::default()
+            },
         }
     }
 

@@ -393,7 +393,7 @@ fn paths_of_colors_are_bounded() {
     let place = text.find("sum = value249").unwrap();
     let f = fixture(&format!("{}$0{}", &text[..place], &text[place..]));
     let hover = crate::hover(&f.db, &f.workspace, f.position).unwrap();
-    assert_eq!(hover.code, ["sum: SomeInteger"]);
+    assert_eq!(hover.code, ["sum: SomeInteger(nonneg)"]);
     let colors = hover.colored.unwrap().notes(&f.db);
     let path: Vec<&str> = colors[0].split(", from ").collect();
     assert_eq!(path.len(), 13, "{path:?}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::{Db, Problem};
-use taipan_code::{Code, CodeId, ImportDesc, Instr, code_spans, parse};
+use taipan_code::{Code, CodeConst, CodeId, ImportDesc, Instr, code_spans, parse};
 
 use super::import_time::Image;
 
@@ -62,6 +62,12 @@ impl LeftOut {
             return code;
         };
         let mut code = Code::clone(&code);
+        if ranges.iter().any(|r| r.end as usize == code.instrs.len()) {
+            // Nothing is behind a loop without end.
+            let none = code.consts.len() as u32;
+            code.consts.push(CodeConst::None);
+            code.instrs.extend([Instr::LoadConst(none), Instr::Return]);
+        }
         for r in ranges {
             // Between statements nothing is on the stack.
             code.instrs[r.start as usize] = Instr::Jump(r.end);
@@ -87,8 +93,12 @@ fn statement(db: &dyn Db, id: CodeId, pc: u32) -> Option<Range<u32>> {
     };
     let start = (0..spans.instrs.len()).find(inside)?;
     // The end of the module, which has the place of what stands before it, is no part of any
-    // statement.
-    let last = spans.instrs.len().checked_sub(MODULE_END)?;
+    // statement. A module whose last statement is a loop without end has none.
+    let code = taipan_code::code(db, id);
+    let last = match code.instrs.last() {
+        Some(Instr::Return) => spans.instrs.len().checked_sub(MODULE_END)?,
+        _ => spans.instrs.len(),
+    };
     let end = (0..last).rfind(inside)? + 1;
     let fits = (start..end).contains(&(pc as usize));
     fits.then_some(start as u32..end as u32)

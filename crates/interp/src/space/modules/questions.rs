@@ -1,5 +1,7 @@
 //! Questions to programs of the machine, for the shipped modules that know what to ask.
 
+use std::panic::AssertUnwindSafe;
+
 use camino::Utf8Path;
 use taipan_base::{CAnswer, CQuestion, Question, ToolQuestion, Wanted, answer_of};
 use taipan_engine::Unwind;
@@ -98,7 +100,18 @@ fn answered(it: &mut Interp, question: Question) -> R<CAnswer> {
     let Some(questions) = it.db.system().questions() else {
         return Ok(CAnswer::Refused("there is no C compiler here".to_owned()));
     };
-    let path = questions.ask(question);
+    let db = it.db;
+    // An edit makes the answer needless: what waits for the database does not wait for the compiler.
+    let is_wanted = || {
+        let look = AssertUnwindSafe(|| db.unwind_if_revision_cancelled());
+        salsa::Cancelled::catch(look).is_ok()
+    };
+    let path = loop {
+        match questions.ask(question.clone(), &is_wanted) {
+            Some(path) => break path,
+            None => db.unwind_if_revision_cancelled(),
+        }
+    };
     let file = it.db.files().get_for(it.db, it.program, &path);
     let answer = answer_of(file.text(it.db));
     // Watchers follow these; the answer alone decides whether anything is worked out again.
