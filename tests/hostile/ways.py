@@ -12,8 +12,6 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-#: Bytes of address space that no command may need: what the limits of import time leave room for.
-ADDRESS_SPACE = 12 << 30
 #: Bytes of memory that a command may use.
 MEMORY = 2 << 30
 #: Seconds for a command that ends by itself, limits of import time included.
@@ -50,14 +48,14 @@ def start(taipan, arguments, place, **how):
     return process, found
 
 
-def options(place):
-    return ['--memory-limit', '256M', '--step-limit', '20000000']
+#: Limits of import time, so that what comes to them does so soon.
+LIMITS = ['--memory-limit', '256M', '--step-limit', '20000000']
 
 
 def check(taipan, place):
     """`taipan check`, twice: the second one may go on with what the first one left."""
     for _ in range(2):
-        process, found = start(taipan, ['check', *options(place)], place)
+        process, found = start(taipan, ['check', *LIMITS], place)
         try:
             out, err = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -135,6 +133,7 @@ def lsp(taipan, place):
     server = Server(taipan, place)
     uri = place.project.as_uri()
     hello = server.send('initialize', {'processId': None, 'rootUri': uri, 'capabilities': {},
+                                       'initializationOptions': {'memoryLimit': '256M'},
                                        'workspaceFolders': [{'uri': uri, 'name': 'project'}]}, True)
     if server.answer(hello, PATIENCE) is None:
         yield 'initialize was not answered'
@@ -171,7 +170,7 @@ def lsp(taipan, place):
 
 def watch(taipan, place):
     """`taipan watch check`, for some seconds."""
-    process, found = start(taipan, ['watch', 'check', *options(place), 'target.py'], place)
+    process, found = start(taipan, ['watch', 'check', *LIMITS, 'target.py'], place)
     threading.Thread(target=process.stdout.read, daemon=True).start()
     threading.Thread(target=process.stderr.read, daemon=True).start()
     time.sleep(3)
@@ -189,7 +188,7 @@ def watch(taipan, place):
 
 def explore(taipan, place):
     """The page of `taipan explore`: it may be asked for by whoever knows its address, and by nobody else."""
-    process, found = start(taipan, ['explore', *options(place), 'target.py'], place)
+    process, found = start(taipan, ['explore', *LIMITS, 'target.py'], place)
     lines = queue.Queue()
     for stream in (process.stdout, process.stderr):
         threading.Thread(target=lambda s=stream: [lines.put(line) for line in s], daemon=True).start()

@@ -116,7 +116,7 @@ fn a_result_of_another_type() {
             program_effects /main.py             because optimized_summary main.entry_point changed
             gc main.entry_point                  because exceptions main.entry_point changed
             machine_code main.entry_point        because gc main.entry_point changed
-            30 ran for the first time
+            41 ran for the first time
         "#]],
     );
 }

@@ -165,9 +165,9 @@ fn the_library_points_at_the_program() {
                 |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this leads to it
                 |
             note: it happens here, in _digit_value()
-               --> <taipan>/rpython/rlib/rstring.py:417:8
+               --> <taipan>/rpython/rlib/rstring.py:415:8
                 |
-            417 |     if '0' <= c <= '9':
+            415 |     if '0' <= c <= '9':
                 |        ^^^^^^^^^^^^^^^
             note: a unicode comes from here, in number()
                --> /main.py:3:12
