@@ -168,6 +168,17 @@ def lsp(taipan, place):
     yield from server.found
 
 
+def interrupt(process, name):
+    """Ends a command that goes on, as a user does."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(AT_ONCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        yield f'{name} did not end within {AT_ONCE} s of Ctrl-C'
+
+
 def watch(taipan, place):
     """`taipan watch check`, for some seconds."""
     process, found = start(taipan, ['watch', 'check', *LIMITS, 'target.py'], place)
@@ -176,13 +187,7 @@ def watch(taipan, place):
     time.sleep(3)
     if process.poll() not in (None, 0, 1):
         yield f'watch ended with {process.returncode}'
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(AT_ONCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        yield f'watch did not end within {AT_ONCE} s of Ctrl-C'
+    yield from interrupt(process, 'watch')
     yield from found
 
 
@@ -206,13 +211,7 @@ def explore(taipan, place):
         bare = '/'.join(address.split('/')[:3]) + '/'
         yield from refused(bare, {}, 'without its token')
         yield from refused(address, {'Host': 'attacker.example'}, 'under a foreign name')
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(AT_ONCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        yield f'explore did not end within {AT_ONCE} s of Ctrl-C'
+    yield from interrupt(process, 'explore')
     yield from found
 
 
