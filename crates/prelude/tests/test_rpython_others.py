@@ -1,5 +1,4 @@
 """Weak references, signals, and pieces of the other modules that only RPython reaches."""
-import errno
 import os
 import weakref
 
@@ -7,7 +6,7 @@ from hidden import number, real
 from rpython.rlib import rgc, rposix, rsignal
 from rpython.rlib.objectmodel import newlist_hint, resizelist_hint
 from rpython.rlib.rstring import StringBuilder
-from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rtyper.lltypesystem import rffi
 
 
 class Thing(object):
@@ -51,31 +50,6 @@ def test_signals():
     rsignal.pypysig_pushback(rsignal.SIGUSR2)
     assert rsignal.pypysig_poll() == rsignal.SIGUSR2
     rsignal.pypysig_default(rsignal.SIGUSR1)
-
-def set_timer(microseconds):
-    with lltype.scoped_alloc(rsignal.itimervalP.TO, 1) as timer:
-        for time in [timer[0].c_it_interval, timer[0].c_it_value]:
-            rffi.setintfield(time, 'c_tv_sec', 0)
-            rffi.setintfield(time, 'c_tv_usec', number(microseconds))
-        rsignal.c_setitimer(rffi.cast(rffi.INT, rsignal.ITIMER_REAL), timer,
-                            lltype.nullptr(rsignal.itimervalP.TO))
-
-def error_of_read(fd):
-    try:
-        os.read(fd, number(1))
-    except OSError as e:
-        return e.errno
-    return 0
-
-def test_signals_interrupt_reads():
-    reading, writing = os.pipe()
-    rsignal.pypysig_setflag(rsignal.SIGALRM)
-    # Again and again: the first one may come before the read.
-    set_timer(50000)
-    assert error_of_read(reading) == errno.EINTR
-    set_timer(0)
-    assert rsignal.pypysig_poll() == rsignal.SIGALRM
-    rsignal.pypysig_ignore(rsignal.SIGALRM)
 
 def divided(x, y):
     try:
