@@ -33,7 +33,8 @@ impl Python2 {
         command.current_dir(folder).env("PYTHONPATH", package);
         // As at import time.
         command.env("TZ", "UTC");
-        let command = command.arg("-B").arg(target).args(args);
+        // What is printed and what is written to descriptors comes in order.
+        let command = command.args(["-B", "-u"]).arg(target).args(args);
         command.output().expect("it was found")
     }
 }
