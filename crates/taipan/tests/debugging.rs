@@ -260,6 +260,8 @@ fn debug_output(options: &[&str]) -> Result<(), Failed> {
 fn gdb(folder: &Path, commands: &[&str]) -> Result<String, Failed> {
     let mut command = Command::new("gdb");
     command.current_dir(folder).args(["-nx", "-batch"]);
+    // Texts are shown whatever the user's locale is.
+    command.env("LC_ALL", "C.UTF-8");
     let safe = format!("add-auto-load-safe-path {}", folder.display());
     command.args(["-iex", &safe, "-iex", "set debuginfod enabled off"]);
     for c in commands {
