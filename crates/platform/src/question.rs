@@ -16,6 +16,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind};
 use taipan_language::Machine;
 
 use crate::c::compiler_options;
+use crate::command::with_variables;
 use crate::flags::refused_option;
 use crate::sandbox::{Confinement, Ended, IsWanted, Limits, run_bounded};
 use crate::state::{is_system, state_of};
@@ -210,13 +211,14 @@ impl<'a> Asked<'a> {
 
     /// The compiler with everything that all its runs are given.
     fn compiler(&self) -> Command {
-        let mut command = Command::new(self.cc);
-        // A cache of the compiler's would have to be written.
-        command
-            .env("TMPDIR", self.folder)
-            .env("CCACHE_DISABLE", "1");
-        // Messages are read by people and programs alike, whatever their language.
-        command.env("LC_ALL", "C");
+        // A cache of the compiler's would have to be written. Messages are read by people and programs
+        // alike, whatever their language.
+        let variables = [
+            ("TMPDIR", self.folder.as_os_str()),
+            ("CCACHE_DISABLE", OsStr::new("1")),
+            ("LC_ALL", OsStr::new("C")),
+        ];
+        let mut command = with_variables(self.cc, &variables);
         command.args(["-w", "-MF"]).arg(&self.rules);
         command
     }

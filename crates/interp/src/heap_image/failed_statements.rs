@@ -96,8 +96,8 @@ fn statement(db: &dyn Db, id: CodeId, pc: u32) -> Option<Range<u32>> {
     // statement. A module whose last statement is a loop without end has none.
     let code = taipan_code::code(db, id);
     let last = match code.instrs.last() {
-        Some(Instr::Return) => spans.instrs.len().checked_sub(MODULE_END)?,
-        _ => spans.instrs.len(),
+        Some(Instr::Jump(_)) => spans.instrs.len(),
+        _ => spans.instrs.len().checked_sub(MODULE_END)?,
     };
     let end = (0..last).rfind(inside)? + 1;
     let fits = (start..end).contains(&(pc as usize));
