@@ -398,7 +398,7 @@ fn paths_of_colors_are_bounded() {
     let path: Vec<&str> = colors[0].split(", from ").collect();
     assert_eq!(path.len(), 13, "{path:?}");
     assert!(
-        path[0].starts_with("red: `sum` = int_add in main.step249"),
+        path[0].starts_with("red: `sum` = int_add in step249"),
         "{path:?}"
     );
     assert!(path[1].starts_with("argument `value249`"), "{path:?}");
