@@ -1,6 +1,5 @@
-//! Limits of what annotation takes. Values only grow, and each can grow so often only: a
-//! computation that follows from a program stays far below these. One that exceeds them would
-//! have no end.
+//! Limits of annotation. Values only grow, and the lattice has finite height: a monotone
+//! computation stays far below these limits. A computation that exceeds one does not terminate.
 
 use taipan_base::{Db, Program};
 use taipan_flow::span_at;
@@ -10,71 +9,70 @@ use crate::origins::object_name;
 use crate::solver::Solver;
 use crate::store::{NodeIx, NodeKey, SlotKey, Store};
 
-/// How values are nested in a value.
+/// Nesting of values inside a value.
 pub(crate) struct Nesting {
-    /// How deep.
+    /// Depth of the nesting.
     pub(crate) levels: usize,
-    /// How deep tuples are that stand in the place of another kind of value as well.
+    /// Depth of tuples that conflict with a value of another kind.
     pub(crate) conflicts: usize,
-    /// How many there are, those nested in others included.
+    /// Number of nested values, at all depths.
     pub(crate) parts: usize,
 }
 
-/// No program nests values beyond this, but by a loop that puts a tuple into a tuple. One that
-/// puts it in twice doubles the parts each time.
+/// Maximum nesting of a value. Only a loop that puts a tuple into itself exceeds it; a loop that
+/// puts the tuple in twice doubles the parts in each round.
 pub(crate) const NESTING: Nesting = Nesting {
     levels: 24,
     conflicts: usize::MAX,
     parts: 1 << 13,
 };
 
-/// The same of what an operation makes a tuple of. `x = (x,)` makes of a number first a number or a
-/// tuple of it, which is a conflict: these are nested in each other without end, and large ones
-/// could change more often than anybody would wait for.
+/// Maximum nesting of the items of a new tuple. `x = (x,)` turns a number into a conflict of the number
+/// and a tuple of it. Such conflicts nest without limit, and a large one changes too often to
+/// reach the fixpoint in acceptable time.
 pub(crate) const NESTING_MADE: Nesting = Nesting {
     conflicts: 2,
     ..NESTING
 };
 
-/// No function has more copies by what it is specialised by, but by a recursion.
-/// Tests take less.
+/// Maximum number of specialisations of a function. Only a recursion exceeds it. Tests use a lower limit.
 pub(crate) const MOST_COPIES: usize = if cfg!(test) { 100 } else { 10_000 };
 
-/// A function with fewer copies is not copied without end, however these look.
+/// Number of specialisations below which a function is never reported, whatever their keys.
 pub(crate) const FEW_COPIES: usize = 16;
 
-/// No copy takes more arguments than this, but by a recursion that passes on `*args` and more.
+/// Maximum number of arguments of a specialisation. Only a recursion that extends `*args` exceeds it.
 pub(crate) const MOST_ARGUMENTS: usize = if cfg!(test) { 50 } else { 1000 };
 
-/// What a copy is specialised by is no longer than this, but by a recursion: the place of a call
-/// in a copy names what that is specialised by.
+/// Maximum length of a specialisation key. The location of a call inside a specialisation contains the key
+/// of that specialisation, so only a recursion exceeds the limit.
 pub(crate) const LONGEST_KEY: usize = 1 << 14;
 
-/// How often a slot may change, and as often as there are objects: a set may grow by each of them.
+/// Maximum number of changes of a slot, in addition to one per object: a set may grow by each object.
 const CHANGES: usize = 1 << 14;
 
-/// How often nodes may be evaluated until a program is solved, on average.
+/// Maximum number of evaluations per node until the program is solved, on average.
 const EVALUATIONS: usize = 1 << 10;
 
-/// How often the blocks of a function may be passed over in one evaluation, on average.
+/// Maximum number of passes over each block of a function in one evaluation, on average.
 const PASSES: usize = 1 << 14;
 
-/// Whether a slot whose value has changed so often goes on changing without end.
+/// Whether a slot has exceeded its limit of changes. `objects` is the number of objects in the image.
 pub(crate) fn changes_endlessly(changes: usize, objects: usize) -> bool {
     changes > CHANGES + objects
 }
 
-/// Whether so many nodes are evaluated without end.
+/// Whether the solver has exceeded its limit of evaluations for this number of nodes.
 pub(crate) fn is_evaluated_endlessly(evaluations: usize, nodes: usize) -> bool {
     evaluations / EVALUATIONS > nodes + EVALUATIONS
 }
 
-/// Whether a function of so many blocks is evaluated without end.
+/// Whether one evaluation has exceeded its limit of passes for a function with this number of blocks.
 pub(crate) fn is_passed_endlessly(passes: usize, blocks: usize) -> bool {
     passes / PASSES > blocks
 }
 
-/// Where annotation does not end, in words.
+/// Describes the node whose annotation does not terminate: function, file and line.
 pub(crate) fn describe(db: &dyn Db, program: Program, solver: &Solver, at: NodeIx) -> String {
     let store = &solver.store;
     let Some(func) = function_of(store, at) else {
@@ -93,7 +91,7 @@ pub(crate) fn describe(db: &dyn Db, program: Program, solver: &Solver, at: NodeI
     )
 }
 
-/// The function that a node is about, itself or by what it contributes to.
+/// The function of a node: its own, or the one whose slots it writes.
 fn function_of(store: &Store, at: NodeIx) -> Option<taipan_graph::ObjId> {
     let node = &store.nodes[at];
     if let NodeKey::Spec(spec) = node.key {

@@ -46,7 +46,7 @@ enum Fault {
         /// Of a mistake in what ships with the compiler: the call in the program that leads to
         /// it.
         caller: Place,
-        /// What it is about, where anything depends on that.
+        /// The data of the problem, if a later stage decides by it.
         about: Option<taipan_base::Problem>,
     },
     /// A function without flow graph.

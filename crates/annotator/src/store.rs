@@ -339,7 +339,7 @@ pub(crate) struct Store {
     pub(crate) fields: FxHashMap<Arc<str>, ClassSet>,
     /// Who reads slots that many read.
     reads: FxHashSet<(SlotIx, NodeIx)>,
-    /// A node whose evaluation goes on beyond all limits.
+    /// The node that exceeded a limit of [`crate::bounds`], if any.
     pub(crate) endless: Option<NodeIx>,
 }
 

@@ -167,7 +167,7 @@ impl Flow {
         self.passes = 0;
     }
 
-    /// Whether the evaluation goes on beyond all limits.
+    /// Whether the evaluation has exceeded its limit of passes.
     pub(super) fn is_endless(&self) -> bool {
         bounds::is_passed_endlessly(self.passes, self.graph.blocks.len())
     }

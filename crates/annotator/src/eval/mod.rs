@@ -172,7 +172,7 @@ pub(crate) struct Problem {
     pub(crate) message: String,
     /// The usual remedy.
     pub(crate) help: Option<Box<str>>,
-    /// What it is about, where anything depends on that.
+    /// The data of the problem, if a later stage decides by it.
     pub(crate) about: Option<taipan_base::Problem>,
 }
 

@@ -8,7 +8,7 @@ use taipan_language::is_rpython_function;
 use super::Cx;
 use crate::val::{Atom, Val};
 
-/// What is wrong with an index into a tuple that is not known while compiling.
+/// The error for a tuple index that is no compile-time constant.
 pub const VARIABLE_TUPLE_INDEX: &str = "the index into a tuple is not a constant";
 
 /// What to write instead of it.

@@ -1,7 +1,7 @@
 //! Random programs of which little is known: calls with None in the place of a value, functions
 //! that nobody calls, containers that hold themselves, functions and methods that are kept in
 //! lists and dicts and called from there, functions that call each other. Most of them are wrong;
-//! what is wrong is found in bounded work, and is the same after an edit as from the start.
+//! errors are found in bounded work, and incremental and fresh results are equal.
 
 use std::fmt::Write as _;
 
@@ -129,7 +129,7 @@ fn program(functions: &[String]) -> String {
     format!("{CLASSES}{}{TABLES}", functions.concat())
 }
 
-/// What is wrong with `f`, or what it returns, with how much work that was so far.
+/// The first error in `f`, or its result, with the work done so far.
 fn annotated(db: &TestDb) -> (String, u64) {
     let result = result_of(db, "SomeInteger");
     let program = db.program();
