@@ -22,8 +22,8 @@ pub struct Note {
     pub message: String,
 }
 
-/// What a finding is about, as data: whoever decides something by it looks here, and never into
-/// the message, which is for people.
+/// The data of a finding. Code that depends on a finding reads this, never the message, which is
+/// for people.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Problem {
     /// A global variable that a module lacks, which is no builtin either.
@@ -45,7 +45,7 @@ pub enum Problem {
         /// The attribute.
         name: Box<str>,
     },
-    /// There is no module of a name.
+    /// No module has this name.
     NoModule {
         /// The dotted name.
         name: Box<str>,
@@ -74,8 +74,8 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
     /// The usual remedy.
     pub help: Option<String>,
-    /// What it is about, where anything depends on that. Set by the stage that finds it; one that
-    /// comes out of the cache has none.
+    /// Its data, if a later stage depends on it. Set by the stage that reports the finding; findings
+    /// from the cache have none.
     pub problem: Option<Problem>,
 }
 

@@ -1,6 +1,6 @@
 //! Random programs of which little is known: calls with None in the place of a value, functions
-//! that nobody calls, containers that hold themselves, functions and methods that are kept in
-//! lists and dicts and called from there, functions that call each other. Most of them are wrong;
+//! without callers, containers that hold themselves, functions and methods that are stored in and
+//! called from lists and dicts, mutual recursion. Most of these programs have errors:
 //! errors are found in bounded work, and incremental and fresh results are equal.
 
 use std::fmt::Write as _;
