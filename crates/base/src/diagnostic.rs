@@ -109,7 +109,7 @@ impl Diagnostic {
         self
     }
 
-    /// With what it is about.
+    /// Attaches the data of the problem.
     pub fn about(mut self, problem: impl Into<Option<Problem>>) -> Self {
         self.problem = problem.into();
         self

@@ -57,7 +57,7 @@ fn is_plain(name: &str) -> bool {
     !name.starts_with(OWN) && !matches!(name, "" | "." | "..") && !name.contains(['/', '=', '\0'])
 }
 
-/// What is not UTF-8 could not be written in a program either.
+/// A value that is not UTF-8 is left out: no program could contain it.
 fn value(name: &str) -> Option<String> {
     match is_plain(name) {
         true => std::env::var_os(name)?.into_string().ok(),

@@ -92,7 +92,7 @@ enum Answer {
     Forbidden(String),
 }
 
-/// What stands in front of the text of an answer.
+/// Prefixes of the text of an answer.
 const KINDS: [&str; 3] = ["said\n", "refused\n", "forbidden\n"];
 
 impl Questions {
@@ -261,7 +261,7 @@ impl Record {
         FileContents::Text(text.into())
     }
 
-    /// Whether asking again would come to the same. What tools know is not known to be so.
+    /// Whether asking again would give the same answer. Unknown for tools.
     fn is_fresh(&self, question: &Question) -> bool {
         let is_compilers = matches!(question, Question::Compiler(_));
         let is_known = self.exceeded || matches!(self.answer, Answer::Said(_));
@@ -350,7 +350,7 @@ fn read_record(file: &Path) -> Option<Record> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-/// What a question is about beyond its own text: which compiler, and what that sees of the environment.
+/// The inputs of a question besides its text: the compiler and the variables that it reads.
 fn about(question: &Question) -> String {
     let compiler = match question {
         Question::Compiler(question) => match c_compiler(question.machine) {
@@ -367,7 +367,7 @@ fn about(question: &Question) -> String {
     all.join("\n")
 }
 
-/// Where the answer to a question is: a hash that nobody can have two questions share.
+/// The path of the answer to a question: a collision-resistant hash.
 fn path_of(question: &Question) -> Utf8PathBuf {
     let mut h = Blake3(blake3::Hasher::new());
     question.hash(&mut h);

@@ -89,7 +89,7 @@ fn merge(own: &Path, packs: &[Pack], limit: u64, secret: CacheSecret) -> io::Res
     });
     write_pack(own, secret, |w| {
         for (i, row) in &rows {
-            // What cannot be read is left out; damage stays detectable, since tags are
+            // Unreadable entries are left out; damage stays detectable, since tags are
             // copied along.
             if let Ok(stored) = packs[*i].stored(row) {
                 w.add(row.key, &stored, last_use[&row.key])?;

@@ -93,7 +93,7 @@ fn tidy(all: &Utf8Path, own: &Path, most: u64) -> io::Result<()> {
         let age = age(other.last_use);
         let unused = age > UNUSED || age > ORPHANED && is_orphan(&other.folder);
         if unused || bytes > most {
-            // What cannot be removed now is tried again.
+            // A failed removal is retried later.
             let _ = clean_cache(&other.folder, false);
             bytes -= other.bytes;
         }
@@ -141,7 +141,7 @@ fn contents(folder: &Path) -> (SystemTime, u64) {
 mod tests {
     use super::*;
 
-    /// A project's cache of so many bytes that was last used so many days ago.
+    /// A project's cache with its size in bytes and the days since its last use.
     fn cache(all: &Utf8Path, digit: char, bytes: usize, days: u64, root: &str) -> Utf8PathBuf {
         let folder = all.join(String::from(digit).repeat(32));
         let build = folder.join("0".repeat(32));

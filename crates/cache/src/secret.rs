@@ -12,7 +12,7 @@ use crate::{Key, build_id};
 /// to guess as a password that is never typed: 32 random bytes in hexadecimal, for example.
 const VARIABLE: &CStr = c"TAIPAN_CACHE_KEY";
 
-/// What tells kinds of messages from each other.
+/// Domain separation between kinds of messages.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     /// A key of an entry, as it stands in a pack.

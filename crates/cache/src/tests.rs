@@ -112,7 +112,7 @@ fn entries_of_another_secret_are_none() {
     }
 }
 
-/// A key is a hash of what somebody may want to guess, such as variables of the environment.
+/// Keys hash guessable inputs, such as variables of the environment.
 #[test]
 fn keys_are_not_stored_as_they_are() {
     let folder = Folder::new();

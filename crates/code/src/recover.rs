@@ -51,7 +51,7 @@ struct KeptBody {
 }
 
 impl Kept {
-    /// What is kept after these texts, the oldest first.
+    /// The texts that are kept after these, oldest first.
     fn after(db: &dyn Db, origin: Origin, texts: &[Arc<str>]) -> Kept {
         let mut kept = Kept::default();
         for (n, text) in texts.iter().enumerate() {

@@ -184,7 +184,7 @@ impl Reader {
         text
     }
 
-    /// A path that leads to nowhere outside of the project, as far as its text tells.
+    /// A path that does not leave the project lexically.
     fn inner_folder(&mut self, value: &Value<'_>) -> Option<String> {
         let path = self.text("cache-dir", value)?;
         let inner = |c| matches!(c, Utf8Component::Normal(_) | Utf8Component::CurDir);

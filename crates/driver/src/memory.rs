@@ -1,6 +1,6 @@
 //! Sizes of memory: what people write, and what import time may take.
 
-/// What import time may take where the machine does not say how much memory it has.
+/// Memory limit of import time where the size of the machine's memory is unknown.
 const UNKNOWN: u64 = 2 << 30;
 /// The default is a multiple of this: what the kernel keeps for itself differs between starts.
 const GRAIN: u64 = 256 << 20;

@@ -265,7 +265,7 @@ impl LaterProcesses for SavedState {
         if took < wanted.map_or(worth, Duration::from_millis) || !db.is_alone() {
             return;
         }
-        // Its values are on the heap then, and nobody's to keep.
+        // The values are on the heap then, and must not be saved.
         if taipan_base::listed_environment() {
             return;
         }

@@ -21,7 +21,7 @@ impl TrustedFolders {
     /// Reads the user's list. It is empty if there is no file yet.
     ///
     /// # Errors
-    /// The file cannot be read, or somebody else may write to it.
+    /// The file cannot be read, or another user may write to it.
     pub fn read() -> io::Result<TrustedFolders> {
         let file = file()?;
         let folders = match fs::metadata(&file) {

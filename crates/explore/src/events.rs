@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of pages; the oldest is forgotten.
 const MOST: usize = 64;
 
-/// What the thread is told.
+/// Messages to the thread.
 pub(crate) enum News {
     /// The state of the program, as JSON.
     State(String),

@@ -142,7 +142,7 @@ impl Connection {
     pub(crate) fn refuse_busy(mut self) {
         let _ = self.stream.set_write_timeout(Some(GLANCE));
         let _ = respond_refusal(&mut self.stream, &busy());
-        // What was sent is read: closing would take the response back otherwise.
+        // The request is read to its end: closing before that would discard the response.
         let _ = self.stream.set_nonblocking(true);
         let _ = self.stream.read(&mut [0; 8192]);
     }
@@ -281,7 +281,7 @@ impl Desk {
     }
 }
 
-/// Answers a request that needs the program. Who does not listen any more is not told.
+/// Answers a request that needs the program. A closed connection is ignored.
 fn carry_out(call: Call) -> Option<Call> {
     let Call {
         mut stream,

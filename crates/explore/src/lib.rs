@@ -90,7 +90,7 @@ impl Server {
         })
     }
 
-    /// What the browser is to open. Whoever knows it may ask for everything.
+    /// The address for the browser. It grants access to every request.
     pub fn url(&self) -> String {
         format!("http://{}/?token={}", self.address, self.desk.token())
     }
@@ -104,7 +104,7 @@ impl Server {
                         connection.refuse_busy();
                     }
                 }
-                // A connection that broke before it was taken is nobody's loss.
+                // A connection that broke before it was accepted is dropped.
                 Err(_) => std::thread::sleep(PAUSE),
             }
         }

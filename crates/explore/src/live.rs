@@ -180,7 +180,7 @@ impl Live {
         Ok(overview)
     }
 
-    /// Tells a connection of every round.
+    /// Notifies a connection of every round.
     pub(crate) fn listen(&self, stream: TcpStream) {
         let _ = self.news.send(News::Listener(stream));
     }

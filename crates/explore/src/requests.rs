@@ -26,7 +26,7 @@ const STAGES: &[Stage] = &[
 /// How far a picture of calls reaches.
 const DEEPEST: usize = 6;
 
-/// What waits for no work on the program.
+/// Requests that need no analysis of the program.
 pub(crate) fn at_once(live: &Live, path: &str) -> Option<Result<Value, Refusal>> {
     Some(match path {
         "/api/state" => {

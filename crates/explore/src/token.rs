@@ -1,4 +1,4 @@
-//! Who may ask: whoever has the address that was printed.
+//! Access control: a request needs the token of the printed address.
 //!
 //! Every user of the machine can connect to the port. The address has a random token, and the first
 //! page sets it as a cookie, so that it stands in no later address.

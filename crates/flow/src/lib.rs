@@ -121,7 +121,7 @@ fn with_captures(db: &dyn Db, func: Function, mut d: Diagnostic) -> Diagnostic {
     d
 }
 
-/// What is missing, for those who decide by it.
+/// The missing name, as data.
 fn problem(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<Problem> {
     let module = |id| match object(db, Object::new(db, func.program(db), id)).as_deref() {
         Some(ObjData::Module { name }) => Some(name.clone()),

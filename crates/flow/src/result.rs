@@ -99,12 +99,12 @@ pub struct FlowError {
     pub module: Option<Problem>,
 }
 
-/// What is wrong with raising a value that is no exception.
+/// The error for raising a value that is no exception.
 pub fn no_exception(what: &str) -> String {
     format!("{what} is no exception, so it cannot be raised")
 }
 
-/// What to write instead of raising such a value.
+/// The remedy for raising such a value.
 pub const INSTEAD_OF_RAISING: &str =
     "raise an instance of an exception class, as in `raise ValueError(\"...\")`";
 

@@ -20,7 +20,7 @@ pub struct Saving<'a> {
     pub path: &'a Path,
     /// The path that it gets when it is complete.
     pub complete: &'a Path,
-    /// What the file is authenticated by.
+    /// The key of the file's tags.
     pub key: &'a MemoryKey,
     /// What [`Mapped::note`](crate::Mapped::note) tells.
     pub note: u64,

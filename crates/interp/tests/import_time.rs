@@ -61,7 +61,7 @@ fn variables_are_inputs_by_name() {
     assert_eq!(image(&db, program).printed, "1 none True\n");
 }
 
-/// What a program sets is seen by itself; the rest is as it was.
+/// A program sees the variables that it sets; the others are unchanged.
 #[test]
 fn the_environment_can_be_changed_at_import_time() {
     let mut db = TestDb::with_fixture(

@@ -219,7 +219,7 @@ fn redness(a: &Annotator<'_>, b: &Binding) -> Redness {
     }
 }
 
-/// What becomes red, or is looked at again, when an origin becomes red.
+/// The dependents of an origin: values that become red or are reconsidered when it does.
 #[derive(Clone, Copy)]
 enum Follower {
     Origin(OriginId),

@@ -53,7 +53,7 @@ pub struct KnownNames {
     trails: Trails,
 }
 
-/// What is known of the variables of one name in one function.
+/// The facts about the variables of one name in one function.
 #[derive(Default)]
 struct Known {
     green: bool,

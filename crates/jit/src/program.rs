@@ -56,7 +56,7 @@ pub trait JitProgram: Program {
     /// What it does to memory.
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
 
-    /// Called in every loop that may take long. Unwinds if nobody wants the result any more.
+    /// Called in every loop that may take long. Unwinds if the result is not needed any more.
     fn check_cancelled(&self) {}
 }
 

@@ -36,7 +36,7 @@ const BEGINNINGS: &[&str] = &[
     "-std=", "-O", "-g0", "-g1", "-g2", "-g3", "-ggdb", "-gdwarf",
 ];
 
-/// What may follow `-f`.
+/// Values of `-f` that are allowed.
 const FEATURES: &[&str] = &[
     "PIC",
     "pic",
@@ -79,7 +79,7 @@ const FEATURES: &[&str] = &[
     "wrapv",
 ];
 
-/// What may follow `-f`, with a value behind it.
+/// Prefixes of `-f` options with a value that are allowed.
 const FEATURES_WITH_VALUE: &[&str] = &[
     "cf-protection",
     "debug-prefix-map",
@@ -92,7 +92,7 @@ const FEATURES_WITH_VALUE: &[&str] = &[
     "visibility",
 ];
 
-/// What `-Wl,` may tell the linker.
+/// Linker options that are allowed behind `-Wl,`.
 const FOR_LINKER: &[&str] = &[
     "-E",
     "--export-dynamic",
@@ -116,7 +116,7 @@ const FOR_LINKER: &[&str] = &[
     "-s",
 ];
 
-/// What `-Wl,` may tell the linker, with an argument behind a comma or `=`.
+/// Linker options that are allowed behind `-Wl,`, with an argument behind a comma or `=`.
 const FOR_LINKER_WITH_ARGUMENT: &[&str] = &[
     "-rpath",
     "--rpath",
@@ -191,7 +191,7 @@ fn is_harmless_feature(feature: &str) -> bool {
     {
         return true;
     }
-    // What is turned off neither runs nor writes anything.
+    // A disabled option neither runs nor writes anything.
     let turned_off = feature
         .strip_prefix("no-")
         .is_some_and(|f| is_plain(f) && !f.contains('='));

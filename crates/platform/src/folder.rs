@@ -56,7 +56,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file for reading that nobody but this user can have put there: a regular file in a
+/// Opens a file for reading that only this user can have created: a regular file in a
 /// folder, both of which the user owns and nobody else may write to.
 ///
 /// # Errors

@@ -10,7 +10,7 @@
 //! link        object files to an executable or a shared object
 //! emulators   what runs an executable
 //! folder      folders and files that are the user's alone
-//! secret      what the user's processes know, and nobody else
+//! secret      the key that only the user's processes can read
 //! question    what the C compiler knows: constants, sizes, whether something links
 //! tools       what pkg-config and its like know
 //! flags       options of compilers that can neither run nor write anything

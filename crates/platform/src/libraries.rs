@@ -148,7 +148,7 @@ fn open_with(file: &Path, flags: c_int) -> io::Result<*mut c_void> {
 /// library has another of its name: as it is in an executable.
 const SHARED: &[&str] = &["-shared", "-fPIC", "-O2", "-Wl,-Bsymbolic"];
 
-/// A hash of which nobody can find two texts.
+/// A collision-resistant hash of a text.
 pub struct Blake3(pub blake3::Hasher);
 
 impl Hasher for Blake3 {

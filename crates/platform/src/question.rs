@@ -33,13 +33,13 @@ pub struct CQuestion {
     pub options: Vec<String>,
     /// Headers that only the compiler sees: what sources include them by, and their text.
     pub headers: Vec<(String, String)>,
-    /// What is wanted of the program.
+    /// The requested result.
     pub wanted: Wanted,
     /// Native code of the folder that asks may do what the user may.
     pub trusted: bool,
 }
 
-/// What is wanted of a C program.
+/// The result that is requested of a C program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wanted {
     /// The values of its constants called `taipan_KIND_NUMBER`, one `NUMBER KIND VALUE` per line, sorted. Kinds are
@@ -48,7 +48,7 @@ pub enum Wanted {
     Constants,
     /// Whether it compiles and links.
     Links,
-    /// What it prints.
+    /// Its output.
     Output,
     /// The state of all files that it includes: another text if one of them has changed. It need not
     /// compile.
@@ -58,11 +58,11 @@ pub enum Wanted {
 /// The answer to a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CAnswer {
-    /// What was asked for.
+    /// The requested result.
     Said(String),
     /// The messages of the compiler that refuses the program, or why there is none.
     Refused(String),
-    /// What an untrusted folder may not do.
+    /// An operation that an untrusted folder may not do.
     Forbidden(String),
 }
 
@@ -77,21 +77,21 @@ pub struct CAnswered {
     pub exceeded: bool,
 }
 
-/// What compilers may use.
+/// Limits of compilers.
 const COMPILER: Limits = Limits {
     time: Duration::from_secs(20),
     memory: 4 << 30,
     output: 1 << 20,
 };
 
-/// What programs may use.
+/// Limits of programs.
 const PROGRAM: Limits = Limits {
     time: Duration::from_secs(10),
     memory: 1 << 30,
     output: 1 << 20,
 };
 
-/// What programs of trusted folders may use.
+/// Limits of programs of trusted folders.
 const TRUSTED: Limits = Limits {
     time: Duration::from_secs(60),
     memory: 8 << 30,
@@ -121,7 +121,7 @@ pub fn ask_c_compiler(
         && let Some(option) = refused_option(&question.options)
     {
         if question.wanted == Wanted::Inputs {
-            // Who compiles the sources is told.
+            // The compilation of the sources reports it.
             return Ok(refused(CAnswer::Said(String::new())));
         }
         let text =
@@ -329,7 +329,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// What the program prints.
+    /// The program's output.
     fn output(&self) -> io::Result<CAnswer> {
         let CQuestion {
             machine, trusted, ..
@@ -373,7 +373,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What a program said that has run.
+/// The answer of a program that has run.
 fn said(ended: &Ended, how: &str) -> CAnswer {
     match (ended.exceeded, ended.status.success()) {
         (Some(limit), _) => CAnswer::Refused(format!("the C program takes too much {limit}")),
@@ -402,7 +402,7 @@ fn is_for_linker(option: &str) -> bool {
         || !option.starts_with('-') && [".o", ".a", ".so"].iter().any(|e| option.ends_with(e))
 }
 
-/// What stands behind an option, in the same word or in the next one.
+/// The argument of an option, in the same word or in the next one.
 fn arguments_of<'a>(options: &'a [String], names: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut rest = options.iter();

@@ -4,7 +4,7 @@
 //! folder only. A *program* that was compiled from them reads the system's libraries and its own folder,
 //! and nothing else: it writes nothing, starts no process, opens no connection and sees no environment.
 //! Landlock keeps the files, a seccomp filter all the rest. The filter ends the process at the first system
-//! call that is not on its list, so that no program goes on with the error of a call that was denied.
+//! call that is not on its list, so that no program continues after a denied call.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ use seccompiler::{
     SeccompRule,
 };
 
-/// What a process may use.
+/// Limits of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How long it may take, all processes that it starts included.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub output: u64,
 }
 
-/// What a process may do.
+/// Restrictions of a process.
 #[derive(Clone, Copy, Debug)]
 pub enum Confinement<'a> {
     /// Whatever the user may.
@@ -44,7 +44,7 @@ pub enum Confinement<'a> {
     Program(&'a [PathBuf]),
 }
 
-/// Whether somebody still waits for the outcome of a process.
+/// Whether the outcome of a process is still needed.
 pub type IsWanted<'a> = &'a dyn Fn() -> bool;
 
 /// How a process ended.
@@ -52,9 +52,9 @@ pub type IsWanted<'a> = &'a dyn Fn() -> bool;
 pub struct Ended {
     /// Its status.
     pub status: ExitStatus,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it printed as messages.
+    /// Its standard error.
     pub stderr: Vec<u8>,
     /// The limit that it came to, in words.
     pub exceeded: Option<&'static str>,
@@ -171,7 +171,7 @@ fn watch(mut command: Command, limits: Limits, is_wanted: IsWanted<'_>) -> io::R
         std::thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(stream) = stream {
-                // What cannot be read was not printed.
+                // Unreadable output counts as none.
                 let _ = stream.take(limits.output + 1).read_to_end(&mut text);
             }
             text
@@ -391,7 +391,7 @@ mod tests {
         output: 1000,
     };
 
-    /// A program of C, run as one that nobody trusts.
+    /// A C program, run as one of an untrusted folder.
     fn confined(body: &str) -> Ended {
         let dir = tempfile::tempdir().unwrap();
         let (source, program) = (dir.path().join("a.c"), dir.path().join("a"));
@@ -442,7 +442,7 @@ mod tests {
             assert!(ended.stdout.is_empty(), "{body}");
         }
         assert!(file.path().exists());
-        // What is not theirs to read is not there for them, nor is the environment.
+        // Other files and the environment are hidden from it.
         let ended = confined(&format!(
             "int fd = open(\"{path}\", O_RDONLY); \
              printf(\"%d %d %d\", fd, errno == EACCES, getenv(\"HOME\") == 0); return 0;"

@@ -1,4 +1,4 @@
-//! What there is at a path, as far as it matters to who has read it.
+//! The state of a file, to detect changes.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -20,7 +20,7 @@ pub fn is_system(file: &Path) -> bool {
     SYSTEM.iter().any(|folder| file.starts_with(folder))
 }
 
-/// The state of a file: another one if it has changed. Empty where there is none.
+/// The state of a file, which differs after a change. Empty if there is no file.
 pub fn state_of(file: &Path) -> String {
     let meta = match file.metadata() {
         // Neither a pipe nor a device has contents that would be the same next time.

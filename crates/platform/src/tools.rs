@@ -1,4 +1,4 @@
-//! What programs of the system know of its libraries: pkg-config and the like, and which file a library is.
+//! Questions to the system's tools about libraries: pkg-config and the like, and the file of a library.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ use crate::{CAnswer, c_compiler, said};
 pub struct ToolQuestion {
     /// The program's name.
     pub tool: String,
-    /// What it is asked.
+    /// Its options.
     pub options: Vec<String>,
     /// The package that it is asked about, if it knows several.
     pub package: Option<String>,
@@ -26,7 +26,7 @@ pub struct ToolQuestion {
     pub trusted: bool,
 }
 
-/// What a tool may use.
+/// Limits of a tool.
 const TOOL: Limits = Limits {
     time: Duration::from_secs(20),
     memory: 4 << 30,

@@ -14,7 +14,7 @@ use crate::project::is_conflict;
 use crate::store::SlotKey;
 use crate::val::{Atom, Ints, Val};
 
-/// What messages call the bounds of a slice.
+/// Names of the bounds of a slice in messages.
 const SLICING: &str = "slicing";
 
 impl Cx<'_> {

@@ -64,7 +64,7 @@ impl Passed {
         }
     }
 
-    /// The key of the specialisation of which `key` tells the rest.
+    /// The key of the specialisation whose remaining part is `key`.
     pub(super) fn key(&self, key: String) -> String {
         let Passed::Some(list) = self else {
             return key;

@@ -11,7 +11,7 @@ use crate::val::{Atom, Val};
 /// The error for a tuple index that is no compile-time constant.
 pub const VARIABLE_TUPLE_INDEX: &str = "the index into a tuple is not a constant";
 
-/// What to write instead of it.
+/// The suggested replacement.
 pub const INSTEAD_OF_TUPLE_INDEX: &str =
     "use a list, if all items are of one kind, or choose by `if`";
 

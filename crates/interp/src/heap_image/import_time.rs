@@ -39,7 +39,7 @@ pub struct Image {
     pub entry_point: Option<Result<ObjId, Box<Diagnostic>>>,
     /// The tests of a test module.
     pub tests: Tests,
-    /// What `target()` calls the executable.
+    /// The name that `target()` gives the executable.
     pub executable: Option<Box<str>>,
     /// What a module for Python offers.
     pub extension: Extension,
@@ -369,7 +369,7 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
     )
 }
 
-/// What `target()` has called the executable.
+/// The name that `target()` gave the executable.
 fn executable_name(it: &Interp) -> Option<Box<str>> {
     let driver = it.loaded("_taipan_driver")?;
     it.heap.attr(driver, "exe_name")?.as_text().map(Into::into)

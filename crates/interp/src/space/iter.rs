@@ -280,7 +280,7 @@ impl Interp<'_> {
         Ok(items)
     }
 
-    /// Counts a copy of so many items.
+    /// Counts the steps of copying `n` items.
     pub(crate) fn copy_items(&mut self, items: usize) -> R<()> {
         self.gather_bytes((items * size_of::<Value>()) as u64)?;
         self.work_items(items)

@@ -75,7 +75,7 @@ impl Interp<'_> {
         }
     }
 
-    /// What a diagnostic says of a missing name to those who decide by it.
+    /// The data of a diagnostic about a missing name.
     pub(crate) fn problem(&self, lacks: &Lacks) -> Option<Problem> {
         Some(match lacks {
             Lacks::Global(globals, name) => {

@@ -40,7 +40,7 @@ const MOST_PRODUCTS: u64 = 1 << 28;
 const LARGE: u64 = 4096;
 /// Bytes of large values after which those that are gone are looked for.
 const SWEEP: u64 = 64 << 20;
-/// What an entry of a table takes, with its share of the index.
+/// Size of an entry of a table, with its share of the index.
 pub(crate) const ENTRY: u64 = 64;
 /// About what the code of a body takes, and what it takes for each byte of its text.
 const BODY: u64 = 4096;
@@ -149,7 +149,7 @@ impl Meter {
         let Some((at, large)) = Large::of(v) else {
             return true;
         };
-        // What is followed keeps its address: no other value can have it.
+        // Visited values stay alive, so their addresses are not reused.
         if self.large.insert(at, large).is_some() {
             return false;
         }
@@ -212,7 +212,7 @@ impl Interp<'_> {
         Err(Unwind::Stop(Fatal::MemoryLimit))
     }
 
-    /// Counts the steps of work on so many bytes.
+    /// Counts the steps of bulk work on a number of bytes.
     pub(crate) fn work_bytes(&mut self, bytes: usize) -> R<()> {
         match bytes as u64 / BYTES_PER_STEP {
             0 => Ok(()),
@@ -220,7 +220,7 @@ impl Interp<'_> {
         }
     }
 
-    /// Counts the steps of work on so many items that runs no code of the program.
+    /// Counts the steps of bulk work on a number of items; it runs no code of the program.
     pub(crate) fn work_items(&mut self, items: usize) -> R<()> {
         match items as u64 / ITEMS_PER_STEP {
             0 => Ok(()),
@@ -459,7 +459,7 @@ fn address<T: ?Sized>(block: &Arc<T>) -> usize {
     Arc::as_ptr(block).cast::<u8>() as usize
 }
 
-/// What a value takes besides its slot, without the values in it.
+/// Size of a value without its slot and the values in it.
 fn own_size(v: &Value) -> u64 {
     match v {
         Value::Str(s) => COUNTS + s.len() as u64,
@@ -480,7 +480,7 @@ fn values(capacity: usize) -> u64 {
     (capacity * size_of::<Value>()) as u64
 }
 
-/// What an object takes besides its place in the heap, without strings and tuples in it.
+/// Size of an object without its slot in the heap and the strings and tuples in it.
 pub(crate) fn shallow(kind: &Kind) -> u64 {
     match kind {
         Kind::List(items) => values(items.capacity()),

@@ -146,7 +146,7 @@ pub(crate) struct Interp<'db> {
     pub(crate) module_bodies: ModuleBodies,
     /// Where all bodies stood when a limit was hit, innermost first.
     pub(crate) last_stack: Vec<(CodeId, u32)>,
-    /// What the program may not do as long as its folder is not trusted.
+    /// The operation that was refused because the folder is not trusted.
     pub(crate) forbidden: Option<String>,
     /// Statements that are passed over.
     pub(crate) left_out: LeftOut,

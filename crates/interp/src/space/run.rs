@@ -117,7 +117,7 @@ impl Interp<'_> {
                 code: site,
                 pc: frame.pc,
             };
-            // What the last instruction had in buffers is gone.
+            // Buffers of the previous instruction are freed.
             self.meter.set_gathered(gathered);
             self.work(1)?;
             match step(self, code, frame) {

@@ -45,7 +45,7 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Tuple(Arc<Items>);
 
-/// What a tuple shares.
+/// The shared parts of a tuple.
 #[derive(Debug)]
 pub(crate) struct Items {
     items: Box<[Value]>,
@@ -69,7 +69,7 @@ impl Tuple {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What it shares with other values.
+    /// The parts that it shares with other values.
     pub(crate) fn shared(&self) -> &Arc<Items> {
         &self.0
     }

@@ -1,11 +1,11 @@
-//! What the target is called, where its imports are found, and what is said of missing modules.
+//! The target's module name, its import path, and messages about missing modules.
 
 use expect_test::{Expect, expect};
 use taipan_base::Program;
 use taipan_interp::{image, image_diagnostics};
 use taipan_testkit::TestDb;
 
-/// What a program prints, and its first diagnostic.
+/// The output of a program, and its first diagnostic.
 #[track_caller]
 fn check(fixture: &str, target: &str, tests: bool, expected: Expect) {
     let db = TestDb::with_fixture(fixture);

@@ -75,7 +75,7 @@ fn memory_of_strings_and_longs_is_bounded() {
     takes_too_much("l = [u'x' * 5000000 for i in range(100)]\n", 1);
 }
 
-/// What only frames hold counts as well.
+/// Values that only frames hold count as well.
 #[test]
 fn memory_of_local_variables_is_bounded() {
     takes_too_much(
@@ -155,7 +155,7 @@ fn large_allocations_are_refused() {
     }
 }
 
-/// What is not in use any more does not count.
+/// Dropped values do not count.
 #[test]
 fn garbage_does_not_count() {
     let source = "s = ''\nfor i in xrange(3000):\n    s = s + 'x' * 100\nl = range(100000)\nfor i in xrange(100):\n    \
