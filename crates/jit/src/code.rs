@@ -242,6 +242,36 @@ impl TsGraph {
     }
 }
 
+impl TsGraph {
+    /// The blocks that a loop comes back to, by number.
+    pub(crate) fn loop_heads(&self) -> Vec<bool> {
+        let mut heads = vec![false; self.blocks.len()];
+        let mut seen = vec![false; self.blocks.len()];
+        let mut open = vec![false; self.blocks.len()];
+        // A block with the targets of its links that are still to be visited.
+        let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
+        let targets = |b: u32| {
+            let exit = &self.blocks[b as usize].exit;
+            exit.links().map(|l| l.target).collect::<Vec<u32>>()
+        };
+        (seen[self.start as usize], open[self.start as usize]) = (true, true);
+        path.push((self.start, targets(self.start)));
+        while let Some((b, left)) = path.last_mut() {
+            let Some(to) = left.pop() else {
+                open[*b as usize] = false;
+                path.pop();
+                continue;
+            };
+            heads[to as usize] |= open[to as usize];
+            if !std::mem::replace(&mut seen[to as usize], true) {
+                open[to as usize] = true;
+                path.push((to, targets(to)));
+            }
+        }
+        heads
+    }
+}
+
 impl TsLink {
     pub(crate) fn to(target: u32, args: Vec<Arg>) -> TsLink {
         TsLink {

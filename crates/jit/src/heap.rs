@@ -318,6 +318,7 @@ mod tests {
             resumed: false,
             doubtful: false,
             assumed: None,
+            met: None,
             at: BlockId(0),
         };
         state.constant(0, OBJECT.ptr());

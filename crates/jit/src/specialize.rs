@@ -144,6 +144,8 @@ pub(crate) struct Specializer<'p> {
     graphs: Vec<Arc<TsGraph>>,
     /// The driver of each, if it has a merge point.
     drivers: Vec<Option<DriverInfo>>,
+    /// The blocks of each that a loop comes back to.
+    heads: Vec<Vec<bool>>,
     /// Where the graphs of functions are that compilers of drivers follow.
     by_function: FxHashMap<FuncSym, Option<u32>>,
     pub(crate) residual: Residual,
@@ -192,6 +194,7 @@ impl<'p> Specializer<'p> {
         };
         let mut s = Specializer {
             program,
+            heads: graphs.iter().map(|g| g.loop_heads()).collect(),
             graphs,
             drivers,
             by_function: FxHashMap::default(),
@@ -313,6 +316,7 @@ impl<'p> Specializer<'p> {
             resumed: false,
             doubtful: false,
             assumed: None,
+            met: None,
             at: self.residual.start(),
         };
         state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());

@@ -212,6 +212,9 @@ pub(crate) struct JitState {
     ///
     /// [`World::assumptions`]: crate::World::assumptions
     pub(crate) assumed: Option<u64>,
+    /// Where code begins that other states may join. As long as code is written there, nothing
+    /// was decided since.
+    pub(crate) met: Option<BlockId>,
     /// Where code is written.
     pub(crate) at: BlockId,
 }

@@ -219,6 +219,7 @@ impl Specializer<'_> {
         }
         let code = self.program.timeshifted(f).map(|graph| {
             self.drivers.push(self.program.driver(&graph.func));
+            self.heads.push(graph.loop_heads());
             self.graphs.push(graph);
             self.graphs.len() as u32 - 1
         });
@@ -328,12 +329,25 @@ impl Specializer<'_> {
         live: &[Slot],
     ) -> Result<Option<JitState>, Failure> {
         state.keep_only(live);
+        if self.is_met_before(&state) {
+            state.frame_mut().op += 1;
+            return Ok(Some(state));
+        }
         state.forget_old_facts();
         self.write_unreachable(world, &mut state);
         state.compact();
         let key = self.flat_key(&state);
         let most = if self.is_full() { 1 } else { MOST_VERSIONS };
         self.meet(world, state, key, most, false)
+    }
+
+    /// Whether states that come this way meet before: they did, and nothing was decided at run
+    /// time since. The head of a loop is a place to meet all the same, or there were no end
+    /// to rounds in which nothing is.
+    fn is_met_before(&self, state: &JitState) -> bool {
+        let frame = state.frame();
+        let head = self.heads[frame.code as usize][frame.block as usize];
+        self.of_driver && !head && state.met == Some(state.at) && !self.is_full()
     }
 
     fn meet(
@@ -362,6 +376,7 @@ impl Specializer<'_> {
             true => None,
             false => {
                 state.frame_mut().op += 1;
+                state.met = Some(state.at);
                 Some(state)
             }
         })
