@@ -166,8 +166,12 @@ impl JitState {
     /// Forgets facts that may not hold any more.
     pub(crate) fn forget(&mut self, which: impl Fn(&JitState, &Known) -> bool) {
         // What is known decides what may be the same: all of it, while this is asked.
-        let known = self.heap.known.iter();
-        let holds: Vec<bool> = known.map(|k| !which(self, k)).collect();
+        let Some(first) = self.heap.known.iter().position(|k| which(self, k)) else {
+            return;
+        };
+        let known = self.heap.known.iter().enumerate();
+        let holds = known.map(|(i, k)| i < first || (i > first && !which(self, k)));
+        let holds: Vec<bool> = holds.collect();
         let mut holds = holds.into_iter();
         self.heap.known.retain(|_| holds.next() == Some(true));
     }
@@ -176,7 +180,7 @@ impl JitState {
     /// alive, whether it is asked for again or not.
     pub(crate) fn forget_idle_facts(&mut self) {
         self.forget_facts(0);
-        let order = self.reached(true);
+        let order = self.reachable();
         let mut needed = vec![false; self.boxes.len()];
         let roots = self.frames.iter().flat_map(|f| f.values.boxes());
         let returned = match self.returned {
@@ -211,15 +215,15 @@ impl JitState {
     }
 
     fn forget_facts(&mut self, most: usize) {
+        if self.heap.known.iter().all(|k| k.pending || k.kept) {
+            return;
+        }
         let known = std::mem::take(&mut self.heap.known);
         let mut stays: Vec<bool> = known.iter().map(|k| k.pending || k.kept).collect();
-        let kept = known.iter().zip(&stays).filter(|(_, stays)| **stays);
-        self.heap.known = kept.map(|(k, _)| *k).collect();
-        let mut seen = vec![false; self.boxes.len()];
-        for b in self.reached(true) {
-            seen[b.0 as usize] = true;
-        }
-        let at_hand = |seen: &[bool], b: BoxId| seen[b.0 as usize] || self.known(b).is_some();
+        let kept = known.iter().filter(|k| k.pending || k.kept);
+        self.heap.known = kept.copied().collect();
+        let mut seen = self.reached(true);
+        let at_hand = |seen: &[bool], b: BoxId| seen[b.0 as usize] || self.is_constant(b);
         let mut idle = 0;
         loop {
             let before = idle;

@@ -101,6 +101,13 @@ impl Shape {
         Some(())
     }
 
+    /// The types of the values of an object, and of as many more as there could be.
+    pub(crate) fn types(&self) -> impl Iterator<Item = LLType> {
+        let fixed = self.fixed.iter().map(|(_, ty)| *ty);
+        let items = self.items.iter();
+        fixed.chain(items.flat_map(|i| i.each.iter().map(|(_, ty)| *ty).cycle()))
+    }
+
     /// How many values an object consists of.
     pub(crate) fn count(&self, length: u64) -> usize {
         let each = self.items.as_ref().map_or(0, |i| i.each.len());

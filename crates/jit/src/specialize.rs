@@ -29,6 +29,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_language::Exc;
 use taipan_lltype::{
@@ -39,6 +40,7 @@ use taipan_lltype::{
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
 use crate::drivers::{DriverInfo, portal_of};
 use crate::heap::Heap;
+use crate::layout::Shape;
 use crate::notes::Notes;
 use crate::program::JitProgram;
 use crate::residual::{Residual, void_operand};
@@ -164,6 +166,8 @@ pub(crate) struct Specializer<'p> {
     steps: u64,
     /// What is computed ahead of code that is being compiled.
     predictor: Option<Predictor>,
+    /// The shapes of types that were asked for.
+    shapes: RefCell<FxHashMap<LLType, Option<Rc<Shape>>>>,
     /// What calls do to memory, if what is known of memory is kept.
     touches: Option<Rc<Touches<'p>>>,
 }
@@ -209,6 +213,7 @@ impl<'p> Specializer<'p> {
             started_again: BTreeMap::new(),
             steps: 0,
             predictor: None,
+            shapes: RefCell::default(),
             touches,
         };
         s.residual.notes = Notes::new(world.wants_notes());
@@ -575,7 +580,7 @@ impl<'p> Specializer<'p> {
 
     fn follow(&mut self, world: &mut dyn World, state: &mut JitState, graph: &TsGraph, l: &TsLink) {
         let inputs = &graph.blocks[l.target as usize].inputs;
-        let mut values = Vec::with_capacity(inputs.len());
+        let mut values: SmallVec<[Val; 8]> = SmallVec::new();
         for (arg, input) in l.args.iter().zip(inputs) {
             let info = &graph.slots[*input as usize];
             let val = match arg {

@@ -236,6 +236,11 @@ impl JitState {
         }
     }
 
+    /// Whether the value of a box is known.
+    pub(crate) fn is_constant(&self, b: BoxId) -> bool {
+        matches!(self.get(b).var, Some(GenVar::Const(_)))
+    }
+
     /// The same, as it is held: equal words are equal.
     pub(crate) fn constant_of(&self, b: BoxId) -> Option<Held> {
         match self.get(b).var {
@@ -304,67 +309,66 @@ impl JitState {
 
     /// All boxes that matter, each once, in an order that depends on the structure alone.
     pub(crate) fn reachable(&self) -> Vec<BoxId> {
-        self.reached(true)
+        self.walk(true).order
     }
 
-    /// The same; what is pending matters by itself only if that is asked for.
-    pub(crate) fn reached(&self, pending: bool) -> Vec<BoxId> {
-        let mut order = Vec::new();
-        let mut seen = vec![false; self.boxes.len()];
-        let mut stack: Vec<BoxId> = Vec::new();
-        let mut roots: Vec<BoxId> = Vec::new();
+    /// Which boxes matter, by number; what is pending matters by itself only if that is asked
+    /// for.
+    pub(crate) fn reached(&self, pending: bool) -> Vec<bool> {
+        self.walk(pending).seen
+    }
+
+    fn walk(&self, pending: bool) -> Walk<'_> {
+        let mut walk = Walk {
+            state: self,
+            order: Vec::with_capacity(self.boxes.len()),
+            seen: vec![false; self.boxes.len()],
+            left: Vec::new(),
+        };
         for f in self.frames.iter().rev() {
-            roots.extend(f.values.boxes());
+            f.values.boxes().for_each(|b| walk.visit(b));
         }
         if let Val::Red(b) = self.returned {
-            roots.push(b);
+            walk.visit(b);
         }
-        roots.extend([self.exc_type, self.exc_value]);
-        roots.extend(self.wanted);
-        roots.reverse();
+        walk.visit(self.exc_type);
+        walk.visit(self.exc_value);
+        if let Some(b) = self.wanted {
+            walk.visit(b);
+        }
+        let mut next: Vec<BoxId> = Vec::new();
         loop {
-            while let Some(b) = stack.pop().or_else(|| roots.pop()) {
-                if std::mem::replace(&mut seen[b.0 as usize], true) {
-                    continue;
-                }
-                order.push(b);
-                match &self.get(b).content {
-                    Content::None => {}
-                    Content::Virtual(v) => {
-                        let v = &self.virtuals[v.0 as usize];
-                        stack.extend(v.fields.iter().rev());
-                        stack.push(v.own);
-                    }
-                    Content::Partial(fields) => stack.extend(fields.iter().rev().map(|f| f.1)),
-                }
-            }
+            let seen = |b: BoxId| walk.seen[b.0 as usize];
             // What is known of an object matters as long as the object does, or until it
             // has been written there.
             for fact in &self.heap.known {
-                let matters = (fact.pending && pending)
-                    || seen[fact.object.0 as usize]
-                    || self.known(fact.object).is_some();
-                if matters {
-                    let both = [fact.object, fact.value].into_iter();
-                    roots.extend(both.filter(|b| !seen[b.0 as usize]));
+                let (object, value) = (seen(fact.object), seen(fact.value));
+                let matters =
+                    object || (fact.pending && pending) || self.is_constant(fact.object);
+                if matters && !object {
+                    next.push(fact.object);
+                }
+                if matters && !value {
+                    next.push(fact.value);
                 }
             }
             // So does what an operation gave, if that is known.
             for fact in &self.pure {
-                let operands = fact.args.iter().all(|a| match a {
-                    PureArg::Box(b) => seen[b.0 as usize],
-                    PureArg::Const(_) => true,
-                });
-                if operands && !seen[fact.result.0 as usize] && self.known(fact.result).is_some() {
-                    roots.push(fact.result);
+                let operands = || {
+                    fact.args.iter().all(|a| match a {
+                        PureArg::Box(b) => seen(*b),
+                        PureArg::Const(_) => true,
+                    })
+                };
+                if !seen(fact.result) && self.is_constant(fact.result) && operands() {
+                    next.push(fact.result);
                 }
             }
-            if roots.is_empty() {
-                break;
+            if next.is_empty() {
+                return walk;
             }
-            roots.reverse();
+            next.drain(..).for_each(|b| walk.visit(b));
         }
-        order
     }
 
     /// Drops the boxes and virtual structs that nothing refers to and numbers the others
@@ -378,26 +382,27 @@ impl JitState {
         }
         let to = |b: BoxId| BoxId(box_map[b.0 as usize]);
         let mut virtual_map = vec![u32::MAX; self.virtuals.len()];
-        let mut virtuals = Vec::new();
-        let mut boxes = Vec::with_capacity(order.len());
+        let mut old = std::mem::take(&mut self.boxes);
+        let mut old_virtuals = std::mem::take(&mut self.virtuals);
+        self.boxes.reserve_exact(order.len());
         for b in &order {
             // Each is there once in the order.
-            let gone = RedBox {
-                content: Content::None,
-                ..*self.get(*b)
-            };
-            let mut red = std::mem::replace(self.get_mut(*b), gone);
+            let gone = &mut old[b.0 as usize];
+            let content = std::mem::replace(&mut gone.content, Content::None);
+            let mut red = RedBox { content, ..*gone };
             match &mut red.content {
                 Content::None => {}
                 Content::Virtual(v) => {
                     let new = &mut virtual_map[v.0 as usize];
                     if *new == u32::MAX {
-                        *new = virtuals.len() as u32;
-                        let old = &self.virtuals[v.0 as usize];
-                        virtuals.push(VirtualStruct {
-                            ty: old.ty,
-                            fields: old.fields.iter().map(|f| to(*f)).collect(),
-                            own: to(old.own),
+                        *new = self.virtuals.len() as u32;
+                        let object = &mut old_virtuals[v.0 as usize];
+                        let mut fields = std::mem::take(&mut object.fields);
+                        fields.iter_mut().for_each(|f| *f = to(*f));
+                        self.virtuals.push(VirtualStruct {
+                            ty: object.ty,
+                            fields,
+                            own: to(object.own),
                         });
                     }
                     v.0 = *new;
@@ -413,10 +418,8 @@ impl JitState {
                 }),
                 other => other,
             };
-            boxes.push(red);
+            self.boxes.push(red);
         }
-        self.boxes = boxes;
-        self.virtuals = virtuals;
         let kept = |b: BoxId| box_map[b.0 as usize] != u32::MAX;
         self.heap.fresh.retain(|b| kept(*b));
         self.heap.fresh.iter_mut().for_each(|b| *b = to(*b));
@@ -452,5 +455,37 @@ impl JitState {
     /// Forgets the slots of the innermost function that are not among these.
     pub(crate) fn keep_only(&mut self, live: &[Slot]) {
         self.frame_mut().values.keep_only(live);
+    }
+}
+
+/// A walk over the boxes of a state.
+struct Walk<'a> {
+    state: &'a JitState,
+    /// Those that were visited.
+    order: Vec<BoxId>,
+    seen: Vec<bool>,
+    /// Those to be visited next, the first one last.
+    left: Vec<BoxId>,
+}
+
+impl Walk<'_> {
+    /// A box that was not visited yet, and then what it consists of.
+    fn visit(&mut self, b: BoxId) {
+        let mut next = Some(b);
+        while let Some(b) = next.take().or_else(|| self.left.pop()) {
+            if std::mem::replace(&mut self.seen[b.0 as usize], true) {
+                continue;
+            }
+            self.order.push(b);
+            match &self.state.get(b).content {
+                Content::None => {}
+                Content::Virtual(v) => {
+                    let object = &self.state.virtuals[v.0 as usize];
+                    self.left.extend(object.fields.iter().rev());
+                    next = Some(object.own);
+                }
+                Content::Partial(fields) => self.left.extend(fields.iter().rev().map(|f| f.1)),
+            }
+        }
     }
 }

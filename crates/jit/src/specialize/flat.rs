@@ -6,8 +6,7 @@
 //! are kept apart first: what is known in one way only is what makes code short. At the
 //! merge point of a driver there are versions for each set of greens.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, View};
 
@@ -26,7 +25,7 @@ use crate::world::World;
 type FlatKey = (Vec<(u32, u32, u32, bool)>, Vec<Word>);
 
 /// States that went on, and the blocks that they went on in.
-pub(super) type FlatSeen = BTreeMap<FlatKey, Vec<(JitState, BlockId)>>;
+pub(super) type FlatSeen = FxHashMap<FlatKey, Vec<(JitState, BlockId)>>;
 
 /// After so many operations without stopping, what comes has to be short.
 const MOST_STEPS_AT_ONCE: u64 = 50_000;

@@ -1,6 +1,8 @@
 //! Reads and writes of memory: of objects that exist while compiling only, and of others
 //! by what is known of them.
 
+use std::rc::Rc;
+
 use taipan_lltype::{
     Accessed, FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, VOID, View,
     VoidConst,
@@ -219,7 +221,7 @@ impl Specializer<'_> {
             Content::Virtual(v) => {
                 let of = &state.virtuals[v.0 as usize];
                 let (ty, count) = (of.ty, of.fields.len());
-                let shape = Shape::of(self.program, ty)?;
+                let shape = self.shape(ty)?;
                 if let Place::Length(array) = place {
                     shape.items.as_ref().filter(|i| i.array == array)?;
                     return Some(state.constant(Word::from(shape.length(count)), *SIGNED));
@@ -364,7 +366,7 @@ impl Specializer<'_> {
             return false;
         };
         let object = &mut state.virtuals[v.0 as usize];
-        let slot = Shape::of(self.program, object.ty)
+        let slot = self.shape(object.ty)
             .and_then(|shape| shape.slot(place, object.fields.len()));
         match slot {
             Some(slot) => {
@@ -419,7 +421,9 @@ impl Specializer<'_> {
             return;
         }
         let reached = state.reached(false);
-        self.write_pending(world, state, |_, k| !reached.contains(&k.object));
+        // What a write makes is a new box, which nothing led to.
+        let is_reached = |b: BoxId| reached.get(b.0 as usize) == Some(&true);
+        self.write_pending(world, state, |_, k| !is_reached(k.object));
     }
 
     /// Reads what another state knows of a virtualizable. False if that is not possible.
@@ -445,11 +449,13 @@ impl Specializer<'_> {
         self.load(world, state, object, place, ty).is_ok()
     }
 
-    /// The types of the values of an object.
-    pub(super) fn types_of(&self, object: &VirtualStruct) -> Vec<LLType> {
-        let shape = Shape::of(self.program, object.ty);
-        let places = shape.map(|s| s.places(object.fields.len()));
-        places.into_iter().flatten().map(|(_, ty)| ty).collect()
+    /// The shape of objects of a type. None if they are never virtual.
+    pub(super) fn shape(&self, ty: LLType) -> Option<Rc<Shape>> {
+        let mut shapes = self.shapes.borrow_mut();
+        let shape = shapes
+            .entry(ty)
+            .or_insert_with(|| Shape::of(self.program, ty).map(Rc::new));
+        shape.clone()
     }
 
     /// Calls one of these functions.
@@ -594,14 +600,14 @@ impl Specializer<'_> {
         let container = self.pointee_of(state, dest).ok_or("no array")?;
         let source = self.red_arg(world, state, graph, source);
         let target = self.red_arg(world, state, graph, dest);
-        let shape = Shape::of(self.program, container);
-        if let ([Some(i), Some(j), Some(n)], Some(items)) = (&numbers, shape.and_then(|s| s.items))
-        {
+        let shape = self.shape(container);
+        let items = shape.as_ref().and_then(|s| s.items.as_ref());
+        if let ([Some(i), Some(j), Some(n)], Some(items)) = (&numbers, items) {
             let is_virtual = |b| matches!(state.get(b).content, Content::Virtual(_));
             let (from, into) = (is_virtual(source), is_virtual(target));
             let few = *n <= MOST_COPIES;
             if *n == 0 || (from && into) || (few && (from || into)) {
-                return self.copy_known(world, state, (source, *i), (target, *j), *n, &items);
+                return self.copy_known(world, state, (source, *i), (target, *j), *n, items);
             }
         }
         let operands = self.generated_operands(world, state, graph, op);
@@ -764,7 +770,7 @@ impl Specializer<'_> {
         };
         let length = self.known_arg(world, state, count);
         let length = length.and_then(|n| u64::try_from(n).ok());
-        let shape = Shape::of(self.program, ty);
+        let shape = self.shape(ty);
         if let (Some(n), Some(_)) = (length.filter(|n| *n <= MOST_ITEMS), &shape) {
             let b = self.new_virtual(state, ty, n);
             self.set(state, graph, op, Val::Red(b));
@@ -778,7 +784,8 @@ impl Specializer<'_> {
         state.get_mut(b).nonzero = true;
         state.heap.fresh.push(b);
         if let Some(items) = shape
-            .and_then(|s| s.items)
+            .as_ref()
+            .and_then(|s| s.items.as_ref())
             .filter(|_| self.touches.is_some())
         {
             let length = self.red_arg(world, state, graph, count);
@@ -789,7 +796,7 @@ impl Specializer<'_> {
 
     /// An object that exists while compiling only; `length` is that of its array.
     pub(super) fn new_virtual(&mut self, state: &mut JitState, ty: LLType, length: u64) -> BoxId {
-        let places = match Shape::of(self.program, ty) {
+        let places = match self.shape(ty) {
             Some(shape) => shape.places(shape.count(length)),
             None => Vec::new(),
         };
@@ -814,7 +821,7 @@ impl Specializer<'_> {
             return;
         };
         let object = state.virtuals[v.0 as usize].clone();
-        let Some(shape) = Shape::of(self.program, object.ty) else {
+        let Some(shape) = self.shape(object.ty) else {
             return;
         };
         let flavor = VoidConst::Flavor {

@@ -203,12 +203,17 @@ impl Specializer<'_> {
                 }
             }
         }
-        let objects = state.virtuals.iter();
-        let fields = objects.flat_map(|o| self.types_of(o).into_iter().zip(&o.fields));
-        let facts =
-            (state.heap.known.iter()).filter_map(|k| Some((self.type_at(k.place)?, &k.value)));
-        for (ty, b) in fields.chain(facts) {
-            declared[b.0 as usize].get_or_insert(ty);
+        for object in &state.virtuals {
+            let Some(shape) = self.shape(object.ty) else {
+                continue;
+            };
+            for (ty, b) in shape.types().zip(&object.fields) {
+                declared[b.0 as usize].get_or_insert(ty);
+            }
+        }
+        for k in &state.heap.known {
+            let declared = &mut declared[k.value.0 as usize];
+            *declared = declared.or_else(|| self.type_at(k.place));
         }
         let mut operands = Vec::with_capacity(incoming.len());
         let mut types = Vec::with_capacity(incoming.len());

@@ -39,7 +39,6 @@ impl Specializer<'_> {
         graph: &TsGraph,
         op: &TsOp,
     ) -> Result<(), Failure> {
-        let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
         self.because(|_| match &op.kind {
             TsKind::Plain(op) | TsKind::Read { op, .. } => format!("used by {op}"),
             _ => "used".to_owned(),
@@ -151,6 +150,7 @@ impl Specializer<'_> {
                 Val::Green(0)
             }
             TsKind::ExcClear => {
+                let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
                 state.exc_type = state.constant(0, t);
                 state.exc_value = state.constant(0, v);
                 Val::Green(0)

@@ -11,6 +11,7 @@
 //! the side that is a stub.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Operation, VarId};
 use taipan_lltype::{
     Access, Accessed, EFFECT, FOLD, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
@@ -27,11 +28,46 @@ use crate::world::World;
 /// So many operations are computed ahead before code has to get there.
 const MOST_AHEAD: usize = 4_000;
 
+/// The values of variables that are known.
+struct Values {
+    /// The first variable that was not there when prediction began.
+    first: usize,
+    /// Those from that one on. Most of them are.
+    new: Vec<Option<Word>>,
+    old: FxHashMap<VarId, Word>,
+}
+
+impl Values {
+    fn get(&self, v: VarId) -> Option<Word> {
+        match v.index().checked_sub(self.first) {
+            Some(i) => *self.new.get(i)?,
+            None => self.old.get(&v).copied(),
+        }
+    }
+
+    fn set(&mut self, v: VarId, value: Option<Word>) {
+        match (v.index().checked_sub(self.first), value) {
+            (Some(i), value) => {
+                if i >= self.new.len() {
+                    self.new.resize(i + 1, None);
+                }
+                self.new[i] = value;
+            }
+            (None, Some(w)) => {
+                self.old.insert(v, w);
+            }
+            (None, None) => {
+                self.old.remove(&v);
+            }
+        }
+    }
+}
+
 /// Code that is computed ahead.
 pub(super) struct Predictor {
     block: BlockId,
     op: usize,
-    values: FxHashMap<VarId, Word>,
+    values: Values,
     /// What was written where, as far as that is known.
     written: FxHashMap<u64, Option<Word>>,
     /// Objects that it makes.
@@ -44,16 +80,23 @@ pub(super) struct Predictor {
 }
 
 impl Predictor {
-    /// At the start of a block, with the values of some variables.
+    /// At the start of a block, with the values of some variables; so many there are.
     pub(super) fn new(
         block: BlockId,
-        values: impl IntoIterator<Item = (VarId, Word)>,
+        known: impl IntoIterator<Item = (VarId, Word)>,
+        variables: usize,
         moves: u64,
     ) -> Predictor {
+        let mut values = Values {
+            first: variables,
+            new: Vec::new(),
+            old: FxHashMap::default(),
+        };
+        known.into_iter().for_each(|(v, w)| values.set(v, Some(w)));
         Predictor {
             block,
             op: 0,
-            values: values.into_iter().collect(),
+            values,
             written: FxHashMap::default(),
             new: FxHashSet::default(),
             memory: true,
@@ -103,19 +146,17 @@ impl Predictor {
                 }
                 (_, [ok, ..]) => {
                     let result = block.operations.last().map(|op| op.result);
-                    if !result.is_some_and(|v| self.values.contains_key(&v)) {
+                    if result.and_then(|v| self.values.get(v)).is_none() {
                         return false;
                     }
                     ok
                 }
             };
             let inputs = &graph.block(link.target).inputargs;
-            let passed: Vec<_> = link.args.iter().map(|a| self.value(world, a)).collect();
+            let passed = link.args.iter().map(|a| self.value(world, a));
+            let passed: SmallVec<[_; 16]> = passed.collect();
             for (v, w) in inputs.iter().zip(passed) {
-                match w {
-                    Some(w) => self.values.insert(*v, w),
-                    None => self.values.remove(v),
-                };
+                self.values.set(*v, w);
             }
             (self.block, self.op) = (link.target, 0);
         }
@@ -123,7 +164,7 @@ impl Predictor {
 
     fn value(&self, world: &mut dyn World, o: &LLOperand) -> Option<Word> {
         match o {
-            LLOperand::Var(v) => self.values.get(v).copied(),
+            LLOperand::Var(v) => self.values.get(*v),
             LLOperand::Const(LLConst::Void(_)) => Some(0),
             LLOperand::Const(c) => Some(world.word(c)),
         }
@@ -179,10 +220,7 @@ impl Predictor {
                 }
             },
         };
-        match result {
-            Some(w) => self.values.insert(op.result, w),
-            None => self.values.remove(&op.result),
-        };
+        self.values.set(op.result, result);
     }
 
     fn is_new(&self, object: &LLOperand) -> bool {
@@ -294,7 +332,7 @@ impl Specializer<'_> {
         if !predictor.advance(self.residual.graph(), world, touches.as_deref(), at) {
             return None;
         }
-        let value = predictor.values.get(&v).copied();
+        let value = predictor.values.get(v);
         self.predictor = Some(predictor);
         value
     }

@@ -323,7 +323,8 @@ impl Specializer<'_> {
         let ahead = |s: &mut Self, block: BlockId, inputs: Vec<VarId>| {
             let known = inputs.into_iter().zip(arrived);
             let known = known.filter_map(|(v, w)| Some((v, (*w)?)));
-            s.predictor = Some(Predictor::new(block, known, moves));
+            let variables = s.residual.graph().vars.len();
+            s.predictor = Some(Predictor::new(block, known, variables, moves));
         };
         match self.stubs.get_mut(number).ok_or("no such stub")? {
             Stub::Split(pending) => {
