@@ -214,6 +214,7 @@ def target(driver, args):
             _: usize,
             _: usize,
             _: &[Word],
+            _: &[Option<Word>],
             _: &mut dyn World,
         ) -> Result<ResidualFunction<'p>, taipan_jit::Failure> {
             self.asked.set(self.asked.get() + 1);

@@ -42,6 +42,9 @@ pub struct Options {
     pub threshold: Option<i64>,
     /// How often a loop is entered before its code is compiled with optimisations.
     pub hot: u64,
+    /// How often code leaves the rest to the interpreter at one place before what follows is
+    /// compiled, in proportion to the threshold.
+    pub leaves: u64,
     /// When there are so many bytes of code nothing is added any more, but for what code that
     /// is running needs to get to its next merge point.
     pub most_code: usize,
@@ -58,6 +61,7 @@ impl Default for Options {
         Options {
             threshold: None,
             hot: 500,
+            leaves: 200,
             most_code: 128 << 20,
             largest_unit: 16 << 20,
             raises: false,
@@ -282,19 +286,43 @@ impl<'p> NativeJit<'p> {
     /// As [`NativeJit::compile`]. An error of the compiler itself leaves the loop to the
     /// interpreter, and every one after it, since nobody knows what else is wrong.
     fn compile_or_refuse(&self, number: usize, d: &Driver, greens: &[u64], count: i64) -> usize {
-        let compile = || self.compile(number, d, greens, count);
-        catch_unwind(AssertUnwindSafe(compile)).unwrap_or_else(|panic| {
-            self.broken.set(true);
-            let why = format!("internal error: {}", text_of(&*panic));
-            self.refused.borrow_mut().push(why);
+        let compile = || Ok(self.compile(number, d, greens, count));
+        self.or_broken(compile).unwrap_or_else(|why: Failure| {
+            self.refused.borrow_mut().push(why.why);
             *d.table.borrow_mut().entry(greens) = Seen::Refused;
             0
         })
     }
 
+    /// What `f` answers. If the compiler makes a mistake in it, nothing is compiled any more.
+    pub(crate) fn or_broken<T>(
+        &self,
+        f: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+            self.broken.set(true);
+            Err(format!("internal error: {}", text_of(&*panic)).into())
+        })
+    }
+
+    /// Leaves a loop to the interpreter for good.
+    pub(crate) fn refuse(&self, driver: usize, greens: &[Word], why: Failure) {
+        self.refused.borrow_mut().push(why.why);
+        self.interprets(driver, greens);
+    }
+
     /// Whether loops of a driver are compiled at all.
     pub(crate) fn compiles(&self, driver: usize) -> bool {
         self.drivers[driver].threshold.get() >= 0
+    }
+
+    /// How often code leaves the rest to the interpreter at one place before what follows is
+    /// compiled: with a threshold that is lower than usual, less often.
+    pub(crate) fn leaves(&self) -> u64 {
+        let thresholds = self.drivers.iter().map(|d| d.threshold.get());
+        let least = thresholds.filter(|t| *t >= 0).min().unwrap_or(THRESHOLD);
+        let least = (least as u64).min(THRESHOLD as u64);
+        self.options.leaves * least / THRESHOLD as u64
     }
 
     /// Whether something may be compiled with optimisations for a driver.
@@ -323,11 +351,11 @@ impl<'p> NativeJit<'p> {
             return 0;
         };
         let mut functions = self.functions.borrow_mut();
-        let mut world = functions.world(self.types);
+        let mut world = functions.world(self);
         let known: Vec<Word> = (greens.iter().zip(&d.greens))
             .map(|(w, ty)| world.stable(word_of_u64(*w, *ty), *ty))
             .collect();
-        let (seen, at) = match functions.compile_portal(self, number, &known, count) {
+        let (seen, at) = match functions.portal_entry(self, number, &known, count) {
             Ok(at) => (Seen::Compiled(at), at),
             Err(why) => {
                 functions.log_refused(self, number, &known, &why.why);
@@ -377,7 +405,7 @@ impl<'p> NativeJit<'p> {
         // Somebody else compiles: then it stands for itself.
         let functions = self.functions.try_borrow_mut();
         match functions {
-            Ok(mut functions) if string != 0 => functions.unique_string(self.types, string, wide),
+            Ok(mut functions) if string != 0 => functions.unique_string(self, string, wide),
             _ => string,
         }
     }

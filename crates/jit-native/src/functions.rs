@@ -11,7 +11,7 @@ use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel, arrival_code};
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
-use taipan_jit::{Failure, JitProgram, Stub, Word};
+use taipan_jit::{Failure, JitProgram, Stub, Word, World};
 use taipan_lltype::{
     Addr, FuncType, LLConst, LLGraph, LLOperand, LLType, NamedOperands, OBJECT, OBJECT_VTABLE,
     PlainOp, Program, STR, View, word_of_u64,
@@ -21,20 +21,20 @@ use taipan_transform::gc_transform_quickly;
 
 use crate::arrived::{Arrived, Values};
 use crate::assumptions::Assumptions;
-use crate::cells::{Words, store};
+use crate::cells::{Words, load, store};
 use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit, resume};
 use crate::entries::{Entries, PortalKey};
 use crate::log::{Log, operations};
 use crate::loops::Loops;
 use crate::roots::GIVEN_UP;
-use crate::unit::{Exits, dispatcher, failing, interpreted, region};
+use crate::unit::{CalledPortal, Exits, dispatcher, failing, interpreted, left, region};
 use crate::world::{InProcess, Names, Tables};
-use hot::Hot;
+use hot::{Hot, rounds_of};
 
-/// So many blocks that can be entered from other units are in a unit although they are in
-/// the middle of another one.
-const MOST_AGAIN: usize = 8;
+/// So many operations of other units are in a unit as well, at most, where it joins them in the
+/// middle: many small units, each from one such place to the next, would take longer.
+const MOST_AGAIN: usize = 100;
 
 /// How many blocks all residual functions together may have; then nothing is added. With
 /// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
@@ -60,9 +60,12 @@ enum Point {
     Portal,
 }
 
-/// Where a function goes on at a merge point that is not its own.
+/// A function that is compiled when code gets there: one that the interpreter enters, or one in which
+/// another one goes on at a merge point that is not its own.
 struct Left {
     key: PortalKey,
+    /// How often the interpreter came by.
+    count: i64,
     /// The portal.
     callee: LLOperand,
     /// The greens, as operands of a call of it.
@@ -98,8 +101,6 @@ struct Function<'p> {
     hot: FxHashMap<BlockId, Hot>,
     /// What counts how often a block is entered, and up to how many times.
     counters: FxHashMap<BlockId, (usize, u64)>,
-    /// Where compilation stopped once.
-    stopped: FxHashSet<BlockId>,
     /// The loops of the code as it is, once somebody has asked for them.
     loops: Option<Loops>,
     /// The cells of the units that have a block in the middle, and the other way around.
@@ -117,6 +118,8 @@ pub(crate) struct Functions<'p> {
     /// The code of cells that have none of their own: it calls the compiler.
     waiting: usize,
     failures: FxHashMap<(Vec<LLType>, LLType), usize>,
+    /// By driver: the cell whose code leaves the values of a merge point to the interpreter.
+    leaving: FxHashMap<usize, usize>,
     /// How many blocks all of them have.
     blocks: usize,
     /// The cells by which residual functions are entered.
@@ -155,6 +158,7 @@ impl<'p> Functions<'p> {
             values: FxHashMap::default(),
             waiting,
             failures: FxHashMap::default(),
+            leaving: FxHashMap::default(),
             blocks: 0,
             portals: FxHashMap::default(),
             entries: Entries::default(),
@@ -191,26 +195,37 @@ impl<'p> Functions<'p> {
     }
 
     /// The running program as the specialiser sees it.
-    pub(crate) fn world(&mut self, program: &'p dyn Program) -> InProcess<'_, 'p> {
-        InProcess {
-            program,
+    pub(crate) fn world(&mut self, jit: &NativeJit<'p>) -> InProcess<'_, 'p> {
+        self.world_and_functions(jit).0
+    }
+
+    /// The same, and the functions.
+    fn world_and_functions(
+        &mut self,
+        jit: &NativeJit<'p>,
+    ) -> (InProcess<'_, 'p>, &mut [Function<'p>]) {
+        let world = InProcess {
+            program: jit.types,
             names: &mut self.names,
             tables: &mut self.tables,
             code: &mut self.code,
             compiler: &mut self.speed,
+            words: &mut self.words,
+            leaves: jit.leaves(),
             assumptions: &self.assumptions,
             notes: self.log.is_on(),
-        }
+        };
+        (world, &mut self.functions)
     }
 
     /// The string that stands for all with the characters of one, and stays where it is.
     pub(crate) fn unique_string(
         &mut self,
-        program: &'p dyn Program,
+        jit: &NativeJit<'p>,
         string: usize,
         wide: bool,
     ) -> usize {
-        let mut world = self.world(program);
+        let mut world = self.world(jit);
         let Ok(characters) = characters(&mut world, string as Addr, wide) else {
             return string;
         };
@@ -221,33 +236,72 @@ impl<'p> Functions<'p> {
         if self.strings.len() >= MOST_STRINGS {
             return string;
         }
-        let mut world = self.world(program);
+        let mut world = self.world(jit);
         let kept = world.stable(Word::from(string as u64), STR.ptr()) as usize;
         self.strings.insert(key, kept);
         kept
     }
 
-    /// Compiles a portal for greens: the function by which the code is entered.
-    pub(crate) fn compile_portal(
+    /// The function by which the code of a portal for greens is entered. The portal is compiled when
+    /// that is done for the first time: then it is known with what values.
+    pub(crate) fn portal_entry(
         &mut self,
         jit: &NativeJit<'p>,
         driver: usize,
         greens: &[Word],
         count: i64,
     ) -> Result<usize, Failure> {
-        let entry = &jit.entered[driver].entry;
-        if self.is_full(jit) {
-            let why = format!(
-                "there are {} bytes of code and residual functions of {} blocks already",
-                self.code.used(),
-                self.blocks
-            );
-            return Err(why.into());
+        let of = &jit.entered[driver];
+        self.check_room(jit)?;
+        let key = (driver, greens.to_vec());
+        let cell = match self.portals.get(&key) {
+            Some(cell) => *cell,
+            None => {
+                let mut world = self.world(jit);
+                let types = of.greens.iter().zip(greens);
+                let fixed = types.map(|(ty, w)| LLOperand::Const(world.constant(*w, *ty)));
+                let left = Left {
+                    key: key.clone(),
+                    count,
+                    greens: fixed.collect(),
+                    callee: LLOperand::Const(LLConst::Func(of.portal.clone())),
+                };
+                self.waiting_portal(jit, self.functions.len(), left)
+            }
+        };
+        let entry = self.entry(&of.entry, cell).map_err(|e| e.to_string())?;
+        self.entries.set(key, entry, &mut self.words);
+        Ok(entry)
+    }
+
+    /// Fails if so much was compiled that no function is added.
+    fn check_room(&self, jit: &NativeJit<'p>) -> Result<(), Failure> {
+        if !self.is_full(jit) {
+            return Ok(());
         }
+        let why = format!(
+            "there are {} bytes of code and residual functions of {} blocks already",
+            self.code.used(),
+            self.blocks
+        );
+        Err(why.into())
+    }
+
+    /// Compiles a portal for greens, with the words that the reds have now: the function by which the
+    /// code is entered.
+    fn compile_portal(
+        &mut self,
+        jit: &NativeJit<'p>,
+        driver: usize,
+        greens: &[Word],
+        (count, arrived): (i64, &[Option<Word>]),
+    ) -> Result<usize, Failure> {
+        let entry = &jit.entered[driver].entry;
+        self.check_room(jit)?;
         let started = self.log.stopwatch();
         let number = self.functions.len();
-        let mut world = self.world(jit.types);
-        let residual = jit.portals.compile(driver, number, greens, &mut world)?;
+        let mut world = self.world(jit);
+        let residual = (jit.portals).compile(driver, number, greens, arrived, &mut world)?;
         self.blocks += residual.block_count();
         let graph = residual.graph();
         let start = graph.startblock;
@@ -266,7 +320,6 @@ impl<'p> Functions<'p> {
             stubs: FxHashMap::default(),
             hot: FxHashMap::default(),
             counters: FxHashMap::default(),
-            stopped: FxHashSet::default(),
             loops: None,
             middle: FxHashMap::default(),
             inside: FxHashMap::default(),
@@ -318,7 +371,18 @@ impl<'p> Functions<'p> {
         if let Some(cell) = self.portals.get(&key) {
             return *cell;
         }
-        let entry = &jit.entered[driver].entry;
+        let left = Left {
+            key,
+            count: 0,
+            callee: callee.clone(),
+            greens: fixed.to_vec(),
+        };
+        self.waiting_portal(jit, function, left)
+    }
+
+    /// The cell of a portal that is compiled when code gets there.
+    fn waiting_portal(&mut self, jit: &NativeJit<'p>, function: usize, left: Left) -> usize {
+        let entry = &jit.entered[left.key.0].entry;
         let at = self.waiting_cell(&entry.args);
         let cell = Cell {
             function,
@@ -328,29 +392,36 @@ impl<'p> Functions<'p> {
             promotes: false,
         };
         self.cells.insert(at, cell);
-        self.portals.insert(key.clone(), at);
-        let left = Left {
-            key,
-            callee: callee.clone(),
-            greens: fixed.to_vec(),
-        };
+        self.portals.insert(left.key.clone(), at);
         self.left.insert(at, left);
         at
     }
 
     /// Compiles the function for a merge point that another one goes on at. If that cannot
     /// be done, the interpreter goes on there.
-    fn go_on_at_portal(&mut self, jit: &NativeJit<'p>, at: usize) -> Result<usize, Failure> {
+    fn go_on_at_portal(
+        &mut self,
+        jit: &NativeJit<'p>,
+        at: usize,
+        arrived: &[Option<Word>],
+    ) -> Result<usize, Failure> {
         let left = self.left.remove(&at).ok_or("no such merge point")?;
         let (driver, greens) = &left.key;
         let made = match jit.compiles(*driver) {
-            true => self.compile_portal(jit, *driver, greens, 0),
+            true => {
+                jit.or_broken(|| self.compile_portal(jit, *driver, greens, (left.count, arrived)))
+            }
             false => Err("the compiler is switched off".into()),
         };
         match made {
             Ok(entry) => jit.has_compiled(*driver, greens, entry),
             Err(why) => {
                 self.log_refused(jit, *driver, greens, &why.why);
+                if jit.options.raises {
+                    return Err(why);
+                }
+                jit.refuse(*driver, greens, why);
+                self.entries.set(left.key.clone(), 0, &mut self.words);
                 let types = &jit.entered[*driver].entry;
                 let (result, args) = (types.result, &types.args);
                 let name = "the interpreter";
@@ -448,10 +519,13 @@ impl<'p> Functions<'p> {
                 self.compile_unit(jit, at)?;
                 Ok(at)
             }
-            Point::Portal => self.go_on_at_portal(jit, at),
+            Point::Portal => {
+                let words = self.words_of(&cell, arrived);
+                self.go_on_at_portal(jit, at, &words)
+            }
             Point::Hot(b) | Point::Again(b) => {
                 if !self.is_earned(jit, cell.function, b) {
-                    return Ok(self.cell(cell.function, Point::Block(b), cell.live, None));
+                    return self.go_on_quickly(jit, cell.function, b);
                 }
                 match self.compile_hot(jit, cell.function, b) {
                     Ok(entry) => Ok(entry),
@@ -463,16 +537,14 @@ impl<'p> Functions<'p> {
                 }
             }
             Point::Stub(number) | Point::Default(number) => {
-                let words = arrived.words().into_iter().zip(&cell.types);
-                let words: Vec<Option<Word>> =
-                    words.map(|(w, ty)| Some(word_of_u64(w?, *ty))).collect();
+                let words = self.words_of(&cell, arrived);
                 // SAFETY: this is the mutator.
                 let moves = unsafe { collections() };
                 let mut value = None;
                 if let (true, Some(ty)) = (cell.promotes, cell.types.last()) {
                     let word = words.last().copied().flatten();
                     let word = word.ok_or_else(|| format!("a {ty} is promoted"))?;
-                    let mut world = self.world(jit.types);
+                    let mut world = self.world(jit);
                     value = Some(world.stable(word, *ty));
                 }
                 // SAFETY: as above.
@@ -483,6 +555,12 @@ impl<'p> Functions<'p> {
                 self.grow(jit, cell.function, number, value, &words)
             }
         }
+    }
+
+    /// What arrived for a cell, as words.
+    fn words_of(&self, cell: &Cell, arrived: &Arrived<'_>) -> Vec<Option<Word>> {
+        let words = arrived.words().into_iter().zip(&cell.types);
+        words.map(|(w, ty)| Some(word_of_u64(w?, *ty))).collect()
     }
 
     /// Goes on compiling at a stub, with values that arrived there; the cell by which to go
@@ -497,16 +575,8 @@ impl<'p> Functions<'p> {
     ) -> Result<usize, Failure> {
         let started = self.log.stopwatch();
         let full = self.is_full(jit);
-        let mut world = InProcess {
-            program: jit.types,
-            names: &mut self.names,
-            tables: &mut self.tables,
-            code: &mut self.code,
-            compiler: &mut self.speed,
-            assumptions: &self.assumptions,
-            notes: self.log.is_on(),
-        };
-        let f = &mut self.functions[function];
+        let (mut world, functions) = self.world_and_functions(jit);
+        let f = &mut functions[function];
         let stub = f.stubs.get(&number).ok_or("no such stub")?.clone();
         let at = *f.cells.get(&Point::Stub(number)).ok_or("no such cell")?;
         f.loops = None;
@@ -514,12 +584,15 @@ impl<'p> Functions<'p> {
         if full {
             residual.finish_soon();
             jit.interprets(f.driver, &f.greens);
-            let key = (f.driver, f.greens.clone());
-            self.entries.set(key, 0, &mut self.words);
         }
         let before = residual.block_count();
         residual.resume(number, value, arrived, &mut world)?;
-        self.blocks += residual.block_count() - before;
+        let grown = residual.block_count() - before;
+        if full {
+            let key = (f.driver, f.greens.clone());
+            self.entries.set(key, 0, &mut self.words);
+        }
+        self.blocks += grown;
         self.log.specialised(started.elapsed());
         self.log_grown(jit, (function, number), value.zip(stub.value), started);
         let Some(promoted) = stub.value else {
@@ -605,8 +678,7 @@ impl<'p> Functions<'p> {
         self.compile_at(jit, at, start, &cell.live)
     }
 
-    /// Compiles what starts at a block, for a cell. What cannot be compiled at once is compiled
-    /// in pieces as small as they can be, each when code gets there.
+    /// Compiles what starts at a block, for a cell.
     fn compile_at(
         &mut self,
         jit: &NativeJit<'p>,
@@ -614,12 +686,49 @@ impl<'p> Functions<'p> {
         start: BlockId,
         live: &[VarId],
     ) -> Result<(), Failure> {
+        self.compile_as_far(jit, at, start, live, Extent::Rest(at))
+    }
+
+    /// The same, as far as that. What cannot be compiled at once is compiled in pieces as small as
+    /// they can be, each when code gets there.
+    fn compile_as_far(
+        &mut self,
+        jit: &NativeJit<'p>,
+        at: usize,
+        start: BlockId,
+        live: &[VarId],
+        extent: Extent<'_>,
+    ) -> Result<(), Failure> {
         self.functions[self.cells[&at].function]
             .starts
             .insert(start);
         let most = jit.options.largest_unit;
-        self.compile_extent(jit, at, start, live, (Extent::Rest(at), most))
+        self.compile_extent(jit, at, start, live, (extent, most))
             .or_else(|_| self.compile_extent(jit, at, start, live, (Extent::Piece, usize::MAX)))
+    }
+
+    /// The cell by which code goes on at a block that it has come by often, if that cannot be compiled
+    /// with optimisations yet: a unit with all of the loop.
+    fn go_on_quickly(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        head: BlockId,
+    ) -> Result<usize, Failure> {
+        let live = self.inputs(function, head);
+        let at = self.cell(function, Point::Block(head), live.clone(), None);
+        if load(at) == self.waiting as u64 {
+            let inside = self.hot_place(function, head).map(|place| place.1);
+            let inside = inside.unwrap_or_default();
+            self.log.reason(at, || "code got there".to_owned());
+            self.compile_as_far(jit, at, head, &live, Extent::Copy(at, &inside))?;
+        }
+        Ok(at)
+    }
+
+    fn inputs(&self, function: usize, b: BlockId) -> Vec<VarId> {
+        let graph = self.functions[function].residual.graph();
+        graph.block(b).inputargs.clone()
     }
 
     fn compile_extent(
@@ -700,6 +809,22 @@ impl<'p> Functions<'p> {
         })
     }
 
+    /// The cell by which code leaves the values of a merge point of a driver to the interpreter.
+    fn leaving_cell(&mut self, jit: &NativeJit<'p>, driver: usize) -> Result<usize, CodegenError> {
+        if let Some(cell) = self.leaving.get(&driver) {
+            return Ok(*cell);
+        }
+        let portal = jit.entered[driver].portal.ty();
+        let types: Vec<LLType> = (portal.args.iter().copied())
+            .filter(|ty| !ty.is_void())
+            .collect();
+        let graph = left("left to the interpreter", portal.result, &types);
+        let code = self.made_up(jit, graph)?;
+        let cell = self.words.new_word(code as u64);
+        self.leaving.insert(driver, cell);
+        Ok(cell)
+    }
+
     /// A function that raises.
     pub(crate) fn failing_entry(
         &mut self,
@@ -749,6 +874,9 @@ impl<'p> Functions<'p> {
 enum Extent<'a> {
     /// To what is in a unit already. The cell is that of the unit.
     Rest(usize),
+    /// The same, but for these blocks, which become a part of it in any case. The cell is that of
+    /// the unit.
+    Copy(usize, &'a FxHashSet<BlockId>),
     /// To the next blocks that can be entered from other units.
     Piece,
     /// To the blocks of a region that it begins with. A word counts how often it is entered, and
@@ -764,7 +892,7 @@ struct Plan<'a, 'p> {
     extent: Extent<'a>,
     /// What the unit starts with.
     live: &'a [VarId],
-    /// How many blocks are in other units as well.
+    /// How many operations are in other units as well, about.
     again: usize,
 }
 
@@ -774,8 +902,7 @@ impl Plan<'_, '_> {
     }
 
     fn inputs(&self, b: BlockId) -> Vec<VarId> {
-        let graph = self.inner.functions[self.function].residual.graph();
-        graph.block(b).inputargs.clone()
+        self.inner.inputs(self.function, b)
     }
 }
 
@@ -790,17 +917,18 @@ impl Exits for Plan<'_, '_> {
             Extent::Piece => false,
             // What was compiled in the middle of another unit is compiled once more, a
             // piece at a time.
-            Extent::Rest(_) if f.compiled.insert(b) => true,
-            Extent::Rest(_) if f.starts.contains(&b) || self.again == MOST_AGAIN || defines => {
-                false
-            }
+            Extent::Rest(_) | Extent::Copy(..) if f.compiled.insert(b) => true,
+            Extent::Rest(_) if f.starts.contains(&b) || defines => false,
+            Extent::Rest(_) if self.again >= MOST_AGAIN => false,
+            Extent::Copy(_, copied) if copied.contains(&b) => !defines,
+            Extent::Copy(..) => false,
             Extent::Rest(_) => {
-                self.again += 1;
+                self.again += 1 + f.residual.graph().block(b).operations.len();
                 true
             }
         };
         if included {
-            if let Extent::Rest(cell) = self.extent {
+            if let Extent::Rest(cell) | Extent::Copy(cell, _) = self.extent {
                 f.middle.entry(b).or_default().push(cell);
                 f.inside.entry(cell).or_default().push(b);
             }
@@ -814,22 +942,30 @@ impl Exits for Plan<'_, '_> {
         (self.inner).portal_cell(self.jit, self.function, greens, (callee, fixed))
     }
 
-    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> (usize, FuncType) {
+    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> CalledPortal {
         let key = (driver as usize, greens.to_vec());
         let inner = &mut *self.inner;
-        let word = inner.entries.word(key, &mut inner.words);
-        (word, self.jit.entered[driver as usize].entry.clone())
+        let of = &self.jit.entered[driver as usize];
+        CalledPortal {
+            entry: inner.entries.word(key, &mut inner.words),
+            ty: of.entry.clone(),
+            rest: of.rest.clone(),
+        }
+    }
+
+    fn interpreter(&mut self) -> Option<usize> {
+        let driver = self.inner.functions[self.function].driver;
+        self.inner.leaving_cell(self.jit, driver).ok()
     }
 
     fn stub(&mut self, stub: &Stub) -> usize {
         let f = &mut self.inner.functions[self.function];
         f.stubs.insert(stub.number, stub.clone());
-        f.stopped.insert(stub.target);
         let live = self.inputs(stub.target);
         self.cell(Point::Stub(stub.number), live, stub.value)
     }
 
-    fn counter(&mut self, b: BlockId) -> Option<(usize, usize)> {
+    fn counter(&mut self, b: BlockId, operations: usize) -> Option<(usize, usize)> {
         if let Extent::Loop(..) = self.extent {
             return None;
         }
@@ -838,20 +974,15 @@ impl Exits for Plan<'_, '_> {
         let inner = &mut *self.inner;
         let words = &mut inner.words;
         let f = &mut inner.functions[self.function];
-        let rounds = self.jit.options.hot;
+        let rounds = rounds_of(operations, self.jit.options.hot);
         let new = || (words.new_word(rounds), rounds);
         Some((f.counters.entry(b).or_insert_with(new).0, cell))
-    }
-
-    fn is_head(&self, b: BlockId) -> bool {
-        // A unit that joins others in the middle may have the head of a loop there.
-        self.again > 0 || !self.inner.functions[self.function].stopped.contains(&b)
     }
 
     fn entered(&self) -> Option<(usize, usize)> {
         match self.extent {
             Extent::Loop(_, counter, cell) => Some((counter, cell)),
-            Extent::Rest(_) | Extent::Piece => None,
+            Extent::Rest(_) | Extent::Copy(..) | Extent::Piece => None,
         }
     }
 

@@ -8,7 +8,7 @@ use taipan_graph::{BlockId, Dominators};
 use taipan_jit::engine::ResidualFunction;
 
 /// Regions of more blocks are not compiled again with optimisations.
-pub(crate) const LARGEST_REGION: usize = 10_000;
+const LARGEST_REGION: usize = 10_000;
 
 /// The loops of a function as it is: its graph must not change while this is in use.
 pub(crate) struct Loops {
@@ -42,17 +42,64 @@ impl Loops {
         }
     }
 
-    /// The blocks that are compiled together when a block has been entered often: its loop,
-    /// or the whole function if it is the first one. None if there is no such region.
-    pub(crate) fn hot_region(
+    /// What is compiled with optimisations when code has come by a block often, by the block that it
+    /// starts with, and what it consists of:
+    ///
+    /// - the loop that the block is the head of; the whole function, if it is the first one;
+    /// - else the innermost loop around it;
+    /// - else all blocks that control goes to from there and comes back from, if there are several ways
+    ///   into that: code comes by there most.
+    ///
+    /// None if there is no such region, or only a large one.
+    pub(crate) fn place(
         &mut self,
         residual: &ResidualFunction<'_>,
-        head: BlockId,
-    ) -> Rc<FxHashSet<BlockId>> {
-        if head == residual.graph().startblock {
-            return Rc::new(self.order.iter().copied().collect());
+        b: BlockId,
+    ) -> Option<(BlockId, Rc<FxHashSet<BlockId>>)> {
+        let fits =
+            |inside: &Rc<FxHashSet<BlockId>>| !inside.is_empty() && inside.len() <= LARGEST_REGION;
+        if b == residual.graph().startblock {
+            let all: Rc<FxHashSet<BlockId>> = Rc::new(self.order.iter().copied().collect());
+            return fits(&all).then_some((b, all));
         }
-        self.starting_with(head)
+        let own = self.starting_with(b);
+        if !own.is_empty() {
+            return fits(&own).then_some((b, own));
+        }
+        if let Some(head) = self.around(residual, b) {
+            let around = self.starting_with(head);
+            return fits(&around).then_some((head, around));
+        }
+        let ring = Rc::new(self.ring(residual, b));
+        fits(&ring).then_some((b, ring))
+    }
+
+    /// The blocks that control gets to from a block and comes back from; none if it does not.
+    fn ring(&self, residual: &ResidualFunction<'_>, b: BlockId) -> FxHashSet<BlockId> {
+        let graph = residual.graph();
+        let after = |b: BlockId| graph.block(b).exits.iter().map(|l| l.target);
+        let mut behind = FxHashSet::default();
+        let mut waiting: Vec<BlockId> = after(b).collect();
+        while let Some(next) = waiting.pop() {
+            if behind.insert(next) {
+                waiting.extend(after(next));
+            }
+        }
+        if !behind.contains(&b) {
+            return FxHashSet::default();
+        }
+        let mut inside = FxHashSet::default();
+        let mut waiting = vec![b];
+        while let Some(next) = waiting.pop() {
+            if behind.contains(&next) && inside.insert(next) {
+                waiting.extend(&self.sources[next.index()]);
+            }
+        }
+        // A promotion that asks again is the only way back in some.
+        match self.sources[b.index()].iter().any(|s| inside.contains(s)) {
+            true => inside,
+            false => FxHashSet::default(),
+        }
     }
 
     /// The blocks of the loop that starts with a block; none if there is no such loop.
@@ -80,11 +127,7 @@ impl Loops {
 
     /// The block that the innermost loop around a block starts with, of those that are not too
     /// large.
-    pub(crate) fn around(
-        &mut self,
-        residual: &ResidualFunction<'_>,
-        inner: BlockId,
-    ) -> Option<BlockId> {
+    fn around(&mut self, residual: &ResidualFunction<'_>, inner: BlockId) -> Option<BlockId> {
         let graph = residual.graph();
         let mut heads = BTreeSet::new();
         for b in &self.order {

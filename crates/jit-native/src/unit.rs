@@ -11,9 +11,10 @@ use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_l
 use taipan_jit::engine::ResidualFunction;
 use taipan_jit::{Stub, Word};
 use taipan_lltype::{
-    BOOL, Called, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
-    NumFamily, NumOp, OBJECT, OBJECT_VTABLE, SIGNED, TypeKind, VOID, View,
+    BOOL, Called, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
+    NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind, VOID, View,
 };
+use taipan_runtime::jit::left_words;
 
 /// Where a unit is left.
 pub(crate) trait Exits {
@@ -25,25 +26,35 @@ pub(crate) trait Exits {
     /// thing that code does; `fixed` are the greens as operands of the call.
     fn portal(&mut self, greens: &[Word], callee: &LLOperand, fixed: &[LLOperand]) -> usize;
 
-    /// The word that leads to compiled code of a driver for greens, which is called in the place
-    /// of the portal, or is 0; and the type of that.
-    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> (usize, FuncType);
+    /// What is called in the place of the portal of a driver for greens.
+    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> CalledPortal;
+
+    /// The cell by which the values of a merge point, the arguments of the portal, are left to the
+    /// interpreter; none if its code cannot be made.
+    fn interpreter(&mut self) -> Option<usize>;
 
     /// The cell of a stub.
     fn stub(&mut self, stub: &Stub) -> usize;
 
-    /// Whether a block that starts a unit may be the head of a loop through other units.
-    fn is_head(&self, b: BlockId) -> bool;
-
-    /// What counts how often a loop is entered that starts with the block, and the cell by
-    /// which it goes on when that was often. None if nobody counts.
-    fn counter(&mut self, b: BlockId) -> Option<(usize, usize)>;
+    /// What counts how often a loop or a unit of so many operations is entered that starts with the
+    /// block, and the cell by which it goes on when that was often. None if nobody counts.
+    fn counter(&mut self, b: BlockId, operations: usize) -> Option<(usize, usize)>;
 
     /// The same for the unit as a whole: what counts how often it is entered.
     fn entered(&self) -> Option<(usize, usize)>;
 
     /// A word that the unit counts down whenever it is entered, if somebody wants to know.
     fn tally(&mut self) -> Option<usize>;
+}
+
+/// Compiled code that is called in the place of a portal.
+pub(crate) struct CalledPortal {
+    /// The word that leads to it, or is 0.
+    pub(crate) entry: usize,
+    /// Its type.
+    pub(crate) ty: FuncType,
+    /// What goes on if it has left values to the interpreter; none if it leaves none.
+    pub(crate) rest: Option<FuncSym>,
 }
 
 struct Builder<'a> {
@@ -209,6 +220,15 @@ impl Builder<'_> {
             let Some(Called { callee, args, .. }) = call.view().call() else {
                 return;
             };
+            if self.function.is_left(b)
+                && let Some(cell) = self.exits.interpreter()
+            {
+                let values = args.iter().filter(|a| !self.is_void(a));
+                let values: Vec<LLOperand> = values.cloned().collect();
+                let values = self.operands(&values);
+                leave(&mut self.g, copy, word(cell), values);
+                return;
+            }
             let (fixed, reds) = args.split_at(greens.len());
             let cell = self.exits.portal(greens, callee, fixed);
             let reds = self.operands(reds);
@@ -243,7 +263,7 @@ impl Builder<'_> {
         driver: u32,
         greens: &[Word],
     ) -> BlockId {
-        let (entry, ty) = self.exits.called_portal(driver, greens);
+        let CalledPortal { entry, ty, rest } = self.exits.called_portal(driver, greens);
         let Some(Called { callee, args, .. }) = op.view().call() else {
             return at;
         };
@@ -280,12 +300,50 @@ impl Builder<'_> {
             args: &args,
         };
         let called = push(g, call, portal, of);
+        let entering = enter;
+        let enter = match rest {
+            Some(rest) => {
+                let load = View::RawLoad {
+                    address: &word(left_words()),
+                    offset: &LLOperand::Const(LLConst::signed(0)),
+                };
+                let left = &LLOperand::Var(push(g, enter, load, *SIGNED));
+                let is_left = View::Binary {
+                    family: NumFamily::Int,
+                    op: NumOp::Ne,
+                    left,
+                    right: &LLOperand::Const(LLConst::signed(0)),
+                };
+                let left = push(g, enter, is_left, *BOOL);
+                let (returned, goes_on) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
+                let (yes, no) = (
+                    Link::new(goes_on, Vec::new()),
+                    Link::new(returned, Vec::new()),
+                );
+                branch(g, enter, left, yes, no);
+                let interpreted = View::DirectCall {
+                    callee: &LLOperand::Const(LLConst::Func(rest)),
+                    args: &[],
+                };
+                let value = push(g, goes_on, interpreted, of);
+                goto(g, goes_on, on, vec![LLOperand::Var(value); count]);
+                returned
+            }
+            None => enter,
+        };
         for (block, value) in [(enter, entered), (call, called)] {
             goto(g, block, on, vec![LLOperand::Var(value); count]);
         }
-        let (yes, no) = (Link::new(enter, Vec::new()), Link::new(call, Vec::new()));
+        let (yes, no) = (Link::new(entering, Vec::new()), Link::new(call, Vec::new()));
         branch(g, at, is_there, yes, no);
         on
+    }
+
+    fn is_void(&self, o: &LLOperand) -> bool {
+        match o {
+            LLOperand::Var(v) => self.from.ty(*v).is_void(),
+            LLOperand::Const(c) => c.ty().is_void(),
+        }
     }
 
     fn operation(&mut self, at: BlockId, op: &Operation<LowLevel>) {
@@ -343,20 +401,31 @@ impl Builder<'_> {
         Link::new(self.block(target), args)
     }
 
-    /// Has the heads of loops counted, and the start if it can be entered from elsewhere.
+    /// Has the heads of loops counted, and the start if it can be entered from elsewhere: it may be
+    /// a part of a loop through other units.
     fn count(&mut self, start: BlockId) {
-        let heads = find_loops(&self.g);
-        let heads: FxHashSet<BlockId> = heads.iter().map(|l| l.header).collect();
+        let size = |g: &LLGraph, b: &BlockId| g.block(*b).operations.len();
+        let loops = find_loops(&self.g).into_iter();
+        let heads: FxHashMap<BlockId, usize> = loops
+            .map(|l| (l.header, l.blocks.iter().map(|b| size(&self.g, b)).sum()))
+            .collect();
+        let all = self.g.reachable();
+        let leaves = |op: &Operation<LowLevel>| op.op == PlainOp::JitCount.into();
+        let leaves = |b: &BlockId| self.g.block(*b).operations.iter().any(leaves);
+        let only_leaves = heads.is_empty() && all.iter().any(leaves);
+        let operations = all.iter().map(|b| size(&self.g, b)).sum();
         let mut counted: FxHashMap<BlockId, BlockId> = FxHashMap::default();
         for (old, copy) in self.blocks.clone() {
-            if !self.function.is_entry(old) || old != start && !heads.contains(&copy) {
+            let operations = match heads.get(&copy) {
+                Some(operations) => *operations,
+                // What leaves to the interpreter counts that.
+                None if old != start || only_leaves => continue,
+                None => operations,
+            };
+            if !self.function.is_entry(old) {
                 continue;
             }
-            // Where compilation stopped once is no head of a loop.
-            if !heads.contains(&copy) && !self.exits.is_head(old) {
-                continue;
-            }
-            let Some((counter, cell)) = self.exits.counter(old) else {
+            let Some((counter, cell)) = self.exits.counter(old, operations) else {
                 continue;
             };
             let g = &mut self.g;
@@ -515,6 +584,34 @@ pub(crate) fn interpreted(
     g
 }
 
+/// The unit that leaves values to the interpreter, which goes on when it has returned.
+pub(crate) fn left(name: &str, result: LLType, types: &[LLType]) -> LLGraph {
+    let (mut g, _, values) = new_unit(name, result, types);
+    let start = g.startblock;
+    let all = values.into_iter().map(LLOperand::Var);
+    let all = std::iter::once(LLOperand::Const(LLConst::signed(1))).chain(all);
+    for (i, value) in all.enumerate() {
+        let store = View::RawStore {
+            address: &word(left_words()),
+            offset: &LLOperand::Const(LLConst::signed((i * size_of::<u64>()) as i64)),
+            value: &value,
+        };
+        push(&mut g, start, store, *VOID);
+    }
+    return_nothing(&mut g, result);
+    g
+}
+
+/// Ends the first block of a unit whose result is of no use.
+fn return_nothing(g: &mut LLGraph, result: LLType) {
+    let zero = match taipan_lltype::word_const(0, result) {
+        Some(c) => c,
+        None => LLConst::Null(result),
+    };
+    let (start, target) = (g.startblock, g.returnblock);
+    goto(g, start, target, vec![LLOperand::Const(zero)]);
+}
+
 /// The unit that cells lead to once the compiler has given up: the function raises.
 pub(crate) fn failing(
     name: &str,
@@ -526,11 +623,6 @@ pub(crate) fn failing(
     let start = g.startblock;
     let [class, value] = &exception.map(LLOperand::Const);
     push(&mut g, start, View::ExcSet { class, value }, *VOID);
-    let zero = match taipan_lltype::word_const(0, result) {
-        Some(c) => c,
-        None => LLConst::Null(result),
-    };
-    let target = g.returnblock;
-    goto(&mut g, start, target, vec![LLOperand::Const(zero)]);
+    return_nothing(&mut g, result);
     g
 }

@@ -17,6 +17,7 @@ use taipan_runtime::gc::TypeInfo;
 use taipan_runtime::state::rpy_state;
 
 use crate::assumptions::Assumptions;
+use crate::cells::Words;
 use crate::code::CodeMemory;
 
 /// What prebuilt data are called that are known by their address alone.
@@ -95,6 +96,9 @@ pub(crate) struct InProcess<'e, 'p> {
     pub(crate) tables: &'e mut Tables,
     pub(crate) code: &'e mut CodeMemory,
     pub(crate) compiler: &'e mut FunctionCompiler,
+    pub(crate) words: &'e mut Words,
+    /// What [`World::leave_counter`] starts with.
+    pub(crate) leaves: u64,
     /// What code takes for granted.
     pub(crate) assumptions: &'e Assumptions,
     /// See [`World::wants_notes`].
@@ -195,6 +199,10 @@ impl World for InProcess<'_, '_> {
 
     fn assume(&mut self, assumptions: u64, field: u64) -> bool {
         self.assumptions.assume(assumptions, field)
+    }
+
+    fn leave_counter(&mut self) -> Option<u64> {
+        Some(self.words.new_word(self.leaves) as u64)
     }
 
     fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String> {

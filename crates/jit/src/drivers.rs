@@ -28,8 +28,9 @@ use taipan_graph::{
     BlockId, Const, ExitCase, ExitSwitch, Link, ObjId, Operation, VarId, cleanup, ssa_to_ssi,
 };
 use taipan_lltype::{
-    BOOL, ConstantOperand, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLGraph, LLOperand,
-    LLType, LowLevel, NamedOperands, PlainOp, TypeKind, VOID, View, VoidConst,
+    BOOL, CHAR, ConstantOperand, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLGraph,
+    LLOperand, LLType, LowLevel, NamedOperands, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind,
+    UNICHAR, UNSIGNED, VOID, View, VoidConst, word_const,
 };
 
 use crate::prepare::call_stub;
@@ -74,6 +75,9 @@ pub struct DriverInfo {
     /// What calls the portal, or code that was compiled for the greens if there is some
     /// (RPython: `ll_portal_runner`).
     pub runner: FuncSym,
+    /// What calls the portal with the values that compiled code has left, as long as there are
+    /// some (RPython: the loop around `ContinueRunningNormally` in `ll_portal_runner`).
+    pub rest: FuncSym,
     /// Types of the greens; those without a value at run time are left out.
     pub greens: Vec<LLType>,
     /// Types of the reds, likewise.
@@ -130,6 +134,11 @@ impl DriverInfo {
             args: self.reds.clone(),
             result: self.portal.ty().result,
         }
+    }
+
+    /// Whether compiled code can leave the values of a merge point to the interpreter.
+    pub fn can_leave(&self) -> bool {
+        left_values(&self.portal).is_some()
     }
 }
 
@@ -373,12 +382,164 @@ pub fn runner(portal: &FuncSym, info: Option<&DriverInfo>) -> LLGraph {
         let values: Vec<_> = values.into_iter().map(LLOperand::Var).collect();
         let direct = g.split_block(start, 0);
         let args = g.block(start).exits[0].args.clone();
-        ask(&mut g, start, info, &values, Link::new(direct, args));
+        let returned = g.block(direct).exits[0].args[0].clone();
+        return_rest(&mut g, direct, info, returned);
+        ask(&mut g, start, info, &values, Link::new(direct, args), false);
         ssa_to_ssi(&mut g);
         cleanup(&mut g);
         g.compact();
     }
     g
+}
+
+const REST_OF: &str = "rest of ";
+
+/// See [`DriverInfo::rest`].
+pub fn rest_sym(portal: &FuncSym) -> FuncSym {
+    FuncSym::new(
+        FuncKind::Synth {
+            name: format!("{REST_OF}{}", portal.name()).into(),
+            args: [HelperArg::Const(VoidConst::Func(portal.clone()))].into(),
+        },
+        FuncType {
+            args: Vec::new(),
+            result: portal.ty().result,
+        },
+    )
+}
+
+/// The portal that such a function calls.
+pub fn rest_of(f: &FuncSym) -> Option<&FuncSym> {
+    match f.kind() {
+        FuncKind::Synth { name, args } if name.starts_with(REST_OF) => match &args[..] {
+            [HelperArg::Const(VoidConst::Func(portal))] => Some(portal),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The functions of the runtime that give the values of a portal which compiled code has left, by
+/// argument. None if one of them does not fit into a word.
+fn left_values(portal: &FuncSym) -> Option<Vec<Option<FuncSym>>> {
+    let mut number = 0;
+    let mut all = Vec::with_capacity(portal.ty().args.len());
+    for ty in &portal.ty().args {
+        let name = match ty.kind() {
+            TypeKind::Void => {
+                all.push(None);
+                continue;
+            }
+            TypeKind::Float => "rpy_jit_left_float",
+            TypeKind::Ptr(_) | TypeKind::Address => "rpy_jit_left_word",
+            _ if [*SIGNED, *UNSIGNED, *BOOL, *CHAR, *UNICHAR].contains(ty) => "rpy_jit_left_word",
+            _ => return None,
+        };
+        number += 1;
+        all.push(Some(runtime_sym(name, vec![*SIGNED], *ty)));
+    }
+    (number <= MOST_LEFT).then_some(all)
+}
+
+/// Maximum number of values that can be left: that of the runtime.
+const MOST_LEFT: usize = 63;
+
+fn runtime_sym(name: &str, args: Vec<LLType>, result: LLType) -> FuncSym {
+    FuncSym::new(
+        FuncKind::External {
+            name: name.into(),
+            can_collect: false,
+            can_raise: false,
+            releases_gil: false,
+            library: None,
+        },
+        FuncType { args, result },
+    )
+}
+
+/// The graph of [`DriverInfo::rest`]. Where nothing can be left it is never called.
+pub fn rest(portal: &FuncSym) -> LLGraph {
+    let result = portal.ty().result;
+    let name = rest_sym(portal);
+    let mut g = LLGraph::new(name.name(), result, OBJECT_VTABLE.ptr(), OBJECT.ptr());
+    let start = g.startblock;
+    let again = g.new_block(Vec::new());
+    // What was asked for is taken.
+    take_left(&mut g, start);
+    g.block_mut(start).exits = vec![Link::new(again, Vec::new())];
+    let mut args = Vec::new();
+    let mut number = 0;
+    for (i, ty) in portal.ty().args.iter().enumerate() {
+        let value = left_values(portal).and_then(|all| all[i].clone());
+        args.push(match value {
+            None if ty.is_void() => LLOperand::Const(LLConst::void()),
+            None => LLOperand::Const(word_const(0, *ty).unwrap_or(LLConst::Null(*ty))),
+            Some(value) => {
+                let callee = LLOperand::Const(LLConst::Func(value));
+                let call = View::DirectCall {
+                    callee: &callee,
+                    args: &[LLOperand::Const(LLConst::signed(number))],
+                };
+                number += 1;
+                push(&mut g, again, call, *ty)
+            }
+        });
+    }
+    let callee = LLOperand::Const(LLConst::Func(portal.clone()));
+    let call = View::DirectCall {
+        callee: &callee,
+        args: &args,
+    };
+    let returned = push(&mut g, again, call, result);
+    let left = take_left(&mut g, again);
+    let on = g.new_block(Vec::new());
+    return_(&mut g, on, returned);
+    let block = g.block_mut(again);
+    block.exitswitch = ExitSwitch::Value(left);
+    block.exits = vec![
+        Link::with_case(on, Vec::new(), ExitCase::Bool(false)),
+        Link::with_case(again, Vec::new(), ExitCase::Bool(true)),
+    ];
+    ssa_to_ssi(&mut g);
+    g.compact();
+    g
+}
+
+/// The function of the runtime that says whether compiled code has left values.
+pub(crate) const TAKE_LEFT: &str = "rpy_jit_take_left";
+
+fn take_left(g: &mut LLGraph, b: BlockId) -> LLOperand {
+    let callee = runtime_sym(TAKE_LEFT, Vec::new(), *BOOL);
+    let callee = LLOperand::Const(LLConst::Func(callee));
+    let call = View::DirectCall {
+        callee: &callee,
+        args: &[],
+    };
+    push(g, b, call, *BOOL)
+}
+
+/// Returns what a portal or compiled code has returned; if that has left the rest to the
+/// interpreter, what comes of that.
+fn return_rest(g: &mut LLGraph, b: BlockId, info: &DriverInfo, returned: LLOperand) {
+    if !info.can_leave() {
+        return return_(g, b, returned);
+    }
+    let left = take_left(g, b);
+    let (direct, rest) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
+    return_(g, direct, returned);
+    let callee = LLOperand::Const(LLConst::Func(info.rest.clone()));
+    let call = View::DirectCall {
+        callee: &callee,
+        args: &[],
+    };
+    let returned = push(g, rest, call, info.portal.ty().result);
+    return_(g, rest, returned);
+    let block = g.block_mut(b);
+    block.exitswitch = ExitSwitch::Value(left);
+    block.exits = vec![
+        Link::with_case(direct, Vec::new(), ExitCase::Bool(false)),
+        Link::with_case(rest, Vec::new(), ExitCase::Bool(true)),
+    ];
 }
 
 /// Makes questions for compiled code of the markers of a function, for code that runs.
@@ -409,7 +570,8 @@ pub fn enter_compiled_code(
                 let after = g.split_block(m.block, m.op + 1);
                 let args = g.block(m.block).exits[0].args.clone();
                 let values = take_marker(&mut g, m.block);
-                ask(&mut g, m.block, &info, &values, Link::new(after, args));
+                let goes_on = Link::new(after, args);
+                ask(&mut g, m.block, &info, &values, goes_on, portal.is_some());
             }
             MarkerKind::MergePoint if portal.is_some() => {
                 let head = m.block;
@@ -450,13 +612,15 @@ fn push(g: &mut LLGraph, b: BlockId, op: View<'_, LLOperand>, ty: LLType) -> LLO
 }
 
 /// Ends a block with a question for compiled code. Where there is none, code goes on as
-/// `otherwise` says.
+/// `otherwise` says. What compiled code leaves is the business of who has called the portal, if
+/// the graph is that one's.
 fn ask(
     g: &mut LLGraph,
     b: BlockId,
     info: &DriverInfo,
     values: &[LLOperand],
     otherwise: Link<LowLevel>,
+    in_portal: bool,
 ) {
     let b = match &info.hooks.confirm_enter_jit {
         Some(confirm) => confirmed(g, b, confirm, values, &otherwise),
@@ -475,7 +639,10 @@ fn ask(
         targets: &LLOperand::Const(LLConst::void()),
     };
     let returned = push(g, enter, call, info.portal.ty().result);
-    return_(g, enter, returned);
+    match in_portal {
+        true => return_(g, enter, returned),
+        false => return_rest(g, enter, info, returned),
+    }
     let block = g.block_mut(b);
     block.exitswitch = ExitSwitch::Value(is_there);
     block.exits = vec![
@@ -549,7 +716,8 @@ fn ask_on_the_way(g: &mut LLGraph, head: BlockId, info: &DriverInfo) {
             }
         }
     }
-    ask(g, question, info, &values, Link::new(head, values.clone()));
+    let goes_on = Link::new(head, values.clone());
+    ask(g, question, info, &values, goes_on, true);
 }
 
 /// Ends a block with the way into the loop: into compiled code, else into the portal.
@@ -570,8 +738,8 @@ fn enter_portal(g: &mut LLGraph, b: BlockId, info: &DriverInfo, mut values: Vec<
         args: &values,
     };
     let returned = push(g, direct, call, info.portal.ty().result);
-    return_(g, direct, returned);
-    ask(g, b, info, &values, Link::new(direct, Vec::new()));
+    return_rest(g, direct, info, returned);
+    ask(g, b, info, &values, Link::new(direct, Vec::new()), false);
 }
 
 /// The function of the runtime that sets a parameter: driver, or -1 for all; the
@@ -605,20 +773,7 @@ fn set_param(op: &mut Operation<LowLevel>, driver: &dyn Fn(ObjId) -> Option<Driv
         return;
     };
     let value = value.cloned().unwrap_or_else(|| signed(i64::MIN));
-    let signed_ty = *taipan_lltype::SIGNED;
-    let callee = FuncSym::new(
-        FuncKind::External {
-            name: SET_PARAM.into(),
-            can_collect: false,
-            can_raise: false,
-            releases_gil: false,
-            library: None,
-        },
-        FuncType {
-            args: vec![signed_ty; 3],
-            result: *VOID,
-        },
-    );
+    let callee = runtime_sym(SET_PARAM, vec![*SIGNED; 3], *VOID);
     let callee = LLOperand::Const(LLConst::Func(callee));
     let call = View::DirectCall {
         callee: &callee,

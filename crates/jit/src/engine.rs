@@ -33,6 +33,9 @@ pub struct Entered {
     pub entry: FuncType,
     /// What is compiled.
     pub portal: FuncSym,
+    /// What goes on with the values that code has left to the interpreter; none where it leaves
+    /// none. See [`DriverInfo::rest`].
+    pub rest: Option<FuncSym>,
     /// A function of the program that says in words what greens mean.
     pub printable_location: Option<FuncSym>,
     /// There is code for greens that never come by: what the program says of those is not
@@ -46,12 +49,13 @@ pub trait Portals<'p> {
     fn drivers(&self) -> Vec<Entered>;
 
     /// Compiles the portal of a driver for the words of the greens. Functions are told apart
-    /// by number.
+    /// by number. The words that the reds have now are `arrived`, as far as that is known.
     fn compile(
         &self,
         driver: usize,
         number: usize,
         greens: &[Word],
+        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure>;
 }
@@ -93,6 +97,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
                 result: portal.ty().result,
             },
             portal: portal.clone(),
+            rest: None,
             printable_location: None,
             compiles_ahead: false,
         }]
@@ -103,6 +108,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
         _: usize,
         number: usize,
         greens: &[Word],
+        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let mut greens = greens.iter();
@@ -114,7 +120,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
                 (false, false) => None,
             })
             .collect();
-        ResidualFunction::compile(self.generator, number, &known, self.splits, world)
+        ResidualFunction::compile(self.generator, number, &known, self.splits, arrived, world)
     }
 }
 
@@ -135,6 +141,7 @@ impl<'p> Portals<'p> for Drivers<'p> {
             greens: d.greens.clone(),
             entry: d.entry_type(),
             portal: d.portal.clone(),
+            rest: d.can_leave().then(|| d.rest.clone()),
             printable_location: d.hooks.printable_location.clone(),
             compiles_ahead: self.splits == Splits::Eager,
         });
@@ -146,10 +153,11 @@ impl<'p> Portals<'p> for Drivers<'p> {
         driver: usize,
         number: usize,
         greens: &[Word],
+        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let info = (self.infos.get(driver)).ok_or("a driver that does not exist")?;
-        (self.compiler).compile(info, number, greens, self.splits, world)
+        (self.compiler).compile(info, number, greens, (self.splits, arrived), world)
     }
 }
 
@@ -164,6 +172,7 @@ impl<'p> ResidualFunction<'p> {
         number: usize,
         known: &[Option<Word>],
         splits: Splits,
+        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let name = format!("{} (residual {number})", generator.portal().name());
@@ -181,6 +190,7 @@ impl<'p> ResidualFunction<'p> {
             &setup,
             known,
             generator.touches(),
+            arrived,
             world,
         )
         .map(ResidualFunction)
@@ -222,6 +232,12 @@ impl<'p> ResidualFunction<'p> {
     /// function.
     pub fn leaves(&self, b: BlockId) -> Option<&[Word]> {
         self.0.residual.leaves(b)
+    }
+
+    /// Whether the interpreter is to go on after such a block, whatever code there is for the
+    /// greens.
+    pub fn is_left(&self, b: BlockId) -> bool {
+        self.0.residual.is_left(b)
     }
 
     /// The number of the driver whose portal the operation with that result calls, and the words of
@@ -303,7 +319,7 @@ impl<'p> DriverCompiler<'p> {
         driver: &DriverInfo,
         number: usize,
         greens: &[Word],
-        splits: Splits,
+        (splits, arrived): (Splits, &[Option<Word>]),
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let name = residual_name(driver, number);
@@ -320,8 +336,16 @@ impl<'p> DriverCompiler<'p> {
             most_blocks: self.most_blocks,
         };
         let touches = Some(self.touches.clone());
-        let made =
-            Specializer::compile(self.program, vec![portal], &setup, &known, touches, world)?;
+        let graphs = vec![portal];
+        let made = Specializer::compile(
+            self.program,
+            graphs,
+            &setup,
+            &known,
+            touches,
+            arrived,
+            world,
+        )?;
         setup.started.borrow_mut().insert(greens.to_vec());
         Ok(ResidualFunction(made))
     }
@@ -373,7 +397,8 @@ impl References {
         let mut graphs = Vec::new();
         let mut seen: FxHashSet<FuncSym> = FxHashSet::default();
         let hooks = drivers.iter().flat_map(|d| d.hooks.functions());
-        let called = hooks.chain(drivers.iter().map(|d| &d.runner));
+        let runners = drivers.iter().flat_map(|d| [&d.runner, &d.rest]);
+        let called = hooks.chain(runners);
         out.consts.extend(called.cloned().map(LLConst::Func));
         let mut waiting: Vec<FuncSym> = drivers.iter().map(|d| d.portal.clone()).collect();
         while let Some(f) = waiting.pop() {

@@ -190,7 +190,8 @@ impl<'a> Matcher<'a> {
                         false => !frozen.nonzero || live.nonzero,
                     };
                 }
-                same && nonzero
+                // A list that another state does not know to be one of a virtualizable.
+                same && nonzero && (frozen.own_list || !live.own_list)
             }
         };
         if pointer && !matched && !self.force && is_virtual {

@@ -93,6 +93,9 @@ impl JitState {
         if self.is_same(a, b) {
             return true;
         }
+        if self.get(a).own_list != self.get(b).own_list {
+            return false;
+        }
         let known = self.constant_of(a).is_some() && self.constant_of(b).is_some();
         let fresh = self.heap.fresh.contains(&a) || self.heap.fresh.contains(&b);
         !known && !fresh && !self.are_lists_of_one(a, b)
@@ -117,6 +120,9 @@ impl JitState {
 
     /// Learns what is in a place of an object.
     pub(crate) fn remember(&mut self, fact: Known) {
+        if fact.list {
+            self.get_mut(fact.value).own_list = true;
+        }
         let found = (self.heap.known.iter())
             .position(|k| k.place == fact.place && self.is_same(k.object, fact.object));
         match found {

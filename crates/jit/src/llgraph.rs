@@ -270,6 +270,7 @@ impl<'p> Jit<'p> {
             },
             &known,
             self.generator.touches(),
+            &[],
             &mut InInterpreter(interpreter),
         )
         .inspect_err(|why| *self.failure.borrow_mut() = Some(why.clone()))?;

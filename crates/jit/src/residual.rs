@@ -55,6 +55,8 @@ pub(crate) struct Residual {
     /// Blocks that end with a call of the portal for known greens, whose result is
     /// returned: the words of the greens.
     leaves: BTreeMap<BlockId, Vec<Word>>,
+    /// Those of them after which the interpreter goes on in any case.
+    left: BTreeSet<BlockId>,
     /// Calls of portals that may enter compiled code without asking the program, by their
     /// results: the number of the driver and the words of the greens.
     portal_calls: BTreeMap<VarId, (u32, Vec<Word>)>,
@@ -129,6 +131,7 @@ impl Residual {
                 flexswitches: 0,
                 entries: BTreeSet::from([start]),
                 leaves: BTreeMap::new(),
+                left: BTreeSet::new(),
                 portal_calls: BTreeMap::new(),
                 notes: Notes::default(),
                 here: (0, 0),
@@ -172,6 +175,16 @@ impl Residual {
     /// Notes that a block ends with a call of the portal for these greens.
     pub(crate) fn leaves_for(&mut self, b: BlockId, greens: Vec<Word>) {
         self.leaves.insert(b, greens);
+    }
+
+    /// Notes that the interpreter goes on after such a block.
+    pub(crate) fn leaves_to_interpreter(&mut self, b: BlockId) {
+        self.left.insert(b);
+    }
+
+    /// Whether the interpreter goes on after a block that ends with a call of the portal.
+    pub(crate) fn is_left(&self, b: BlockId) -> bool {
+        self.left.contains(&b)
     }
 
     /// Notes that a call of a portal with these greens may enter compiled code.

@@ -14,6 +14,7 @@
 mod assume;
 mod calls;
 mod flat;
+mod leave;
 mod memory;
 mod merge;
 mod ops;
@@ -164,6 +165,8 @@ pub(crate) struct Specializer<'p> {
     /// How often states came back to a merge point of a driver to start again, by greens.
     started_again: BTreeMap<Rc<[Word]>, u32>,
     steps: u64,
+    /// What is being compiled is seldom reached, as far as is known.
+    is_cold: bool,
     /// What is computed ahead of code that is being compiled.
     predictor: Option<Predictor>,
     /// The shapes of types that were asked for.
@@ -174,13 +177,15 @@ pub(crate) struct Specializer<'p> {
 
 impl<'p> Specializer<'p> {
     /// Compiles the portal. `args` are the words of the arguments that are known; the
-    /// others become the arguments of the residual function.
+    /// others become the arguments of the residual function, and `arrived` are the words that
+    /// these have now, as far as that is known.
     pub(crate) fn compile(
         program: &'p dyn JitProgram,
         graphs: Vec<Arc<TsGraph>>,
         setup: &Setup<'_>,
         args: &[Option<Word>],
         touches: Option<Rc<Touches<'p>>>,
+        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<Specializer<'p>, Failure> {
         let portal = graphs[0].clone();
@@ -212,11 +217,17 @@ impl<'p> Specializer<'p> {
             stubs: Vec::new(),
             started_again: BTreeMap::new(),
             steps: 0,
+            is_cold: false,
             predictor: None,
             shapes: RefCell::default(),
             touches,
         };
         s.residual.notes = Notes::new(world.wants_notes());
+        if !arrived.is_empty() {
+            let known = vars.iter().zip(arrived);
+            let known = known.filter_map(|(v, w)| Some((*v, (*w)?)));
+            s.predictor = Some(Predictor::new(s.residual.start(), known, world.moves()));
+        }
         let mut state = s.fresh_state();
         let mut vars = vars.into_iter();
         for (slot, word) in inputs.iter().zip(args) {

@@ -75,6 +75,9 @@ pub(crate) struct RedBox {
     pub(crate) fact: Option<Fact>,
     /// What is promised of the memory that a known pointer leads to.
     pub(crate) frozen: Frozen,
+    /// It is the list of a field of a virtualizable that alone has its lists: none of the boxes
+    /// of which that is not known points to it.
+    pub(crate) own_list: bool,
 }
 
 /// An object that exists while compiling only.
@@ -263,6 +266,7 @@ impl JitState {
             content: Content::None,
             fact: None,
             frozen: Frozen::No,
+            own_list: false,
         })
     }
 
@@ -275,6 +279,7 @@ impl JitState {
             content: Content::None,
             fact: None,
             frozen: Frozen::No,
+            own_list: false,
         })
     }
 

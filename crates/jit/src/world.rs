@@ -58,6 +58,12 @@ pub trait World {
         false
     }
 
+    /// A new word that code counts down where it leaves the rest to the interpreter, until that was
+    /// often enough for more code. None where code cannot leave.
+    fn leave_counter(&mut self) -> Option<u64> {
+        None
+    }
+
     /// Calls a function; `Err` if the program itself is at fault.
     fn call(&mut self, f: Word, args: &[(Word, LLType)], result: LLType) -> Result<Called, String>;
 }

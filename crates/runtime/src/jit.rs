@@ -4,7 +4,7 @@
 //! starts. In a process without such a compiler nothing is ever entered.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// What a compiler does for a running program. It is only called by the mutator, whose
 /// roots are saved.
@@ -85,10 +85,46 @@ pub unsafe extern "C" fn rpy_jit_field_written(field: usize) {
     }
 }
 
+/// Maximum number of values that compiled code leaves to the interpreter.
+pub const MOST_LEFT: usize = 63;
+
+/// Where compiled code puts the values of a merge point that the interpreter is to go on at: first
+/// whether there are any, then the values. It returns then, and whoever calls portals calls one
+/// with these values before anything else runs, so that no collection sees them here.
+static LEFT: [AtomicU64; MOST_LEFT + 1] = [const { AtomicU64::new(0) }; MOST_LEFT + 1];
+
+/// The address of the word that says whether values are left; those follow it.
+pub fn left_words() -> usize {
+    LEFT.as_ptr() as usize
+}
+
+/// Whether compiled code has left values, which are read next. The answer is true once.
+#[unsafe(no_mangle)]
+pub extern "C" fn rpy_jit_take_left() -> bool {
+    let left = LEFT[0].load(Relaxed) != 0;
+    LEFT[0].store(0, Relaxed);
+    left
+}
+
+/// A value that was left: a word, by its number.
+#[unsafe(no_mangle)]
+pub extern "C" fn rpy_jit_left_word(number: i64) -> u64 {
+    LEFT.get(number as usize + 1).map_or(0, |w| w.load(Relaxed))
+}
+
+/// A value that was left: a float, by its number.
+#[unsafe(no_mangle)]
+pub extern "C" fn rpy_jit_left_float(number: i64) -> f64 {
+    f64::from_bits(rpy_jit_left_word(number))
+}
+
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_jit_enter", rpy_jit_enter as *const u8);
     out("rpy_jit_unique_string", rpy_jit_unique_string as *const u8);
     out("rpy_jit_set_param", rpy_jit_set_param as *const u8);
     out("rpy_jit_field_written", rpy_jit_field_written as *const u8);
+    out("rpy_jit_take_left", rpy_jit_take_left as *const u8);
+    out("rpy_jit_left_word", rpy_jit_left_word as *const u8);
+    out("rpy_jit_left_float", rpy_jit_left_float as *const u8);
 }

@@ -96,6 +96,9 @@ pub(crate) fn portal_graph(
     if let Some(portal) = taipan_jit::runner_of(f) {
         return Some(Ok(Arc::new(taipan_jit::runner(portal, None))));
     }
+    if let Some(portal) = taipan_jit::rest_of(f) {
+        return Some(Ok(Arc::new(taipan_jit::rest(portal))));
+    }
     let function = portal_of(f)?;
     let portal = split(db, LLFunction::new(db, roots, function.clone()));
     Some(portal.map(|p| Arc::new(p.graph.clone())))
@@ -161,6 +164,7 @@ fn find_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnost
             function: f.clone(),
             portal: portal.sym.clone(),
             runner: taipan_jit::runner_sym(&portal.sym),
+            rest: taipan_jit::rest_sym(&portal.sym),
             greens: types[..portal.greens].to_vec(),
             reds: types[portal.greens..].to_vec(),
             enters_at_merge_point: all.iter().find(enters).is_none(),

@@ -258,7 +258,8 @@ pub fn listing(
 /// The function whose source a function is made from: another one for portals of just-in-time
 /// compilers.
 pub(crate) fn written_as(f: &FuncSym) -> &FuncSym {
-    let portal = taipan_jit::runner_of(f).unwrap_or(f);
+    let called = taipan_jit::runner_of(f).or_else(|| taipan_jit::rest_of(f));
+    let portal = called.unwrap_or(f);
     taipan_jit::portal_of(portal).unwrap_or(portal)
 }
 

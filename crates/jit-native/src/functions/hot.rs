@@ -1,5 +1,8 @@
 //! Units that are compiled with optimisations: loops and functions that are entered often.
 
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
 use taipan_graph::BlockId;
 use taipan_jit::Failure;
 use taipan_jit::engine::ResidualFunction;
@@ -10,11 +13,11 @@ use super::{Extent, Function, Functions, NEVER, Point};
 use crate::cells::store;
 use crate::engine::NativeJit;
 use crate::log::operations;
-use crate::loops::{LARGEST_REGION, Loops};
+use crate::loops::Loops;
 
-/// For each so many blocks of a region it has to be entered as often again as a small one,
+/// For each so many operations of a region it has to be entered as often again as a small one,
 /// before it is compiled with optimisations.
-const BLOCKS_PER_PIECE: usize = 16;
+const OPERATIONS_PER_PIECE: usize = 16;
 
 /// A region that was compiled with optimisations is compiled again at once if it has grown by
 /// this part of it.
@@ -33,11 +36,11 @@ pub(super) struct Hot {
     counter: usize,
 }
 
-/// How often a block is entered before its region, of so many blocks, is compiled with
-/// optimisations, or looked at again, if it is that often for a small one: the larger the code,
-/// the longer it takes until the time is won back.
-fn rounds_of(blocks: usize, hot: u64) -> u64 {
-    hot.saturating_mul(1 + (blocks / BLOCKS_PER_PIECE) as u64)
+/// How often a block is entered before its region, of so many operations, is compiled with
+/// optimisations, if it is that often for a small one: the larger the code, the longer it takes
+/// until the time is won back.
+pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
+    hot.saturating_mul(1 + (operations / OPERATIONS_PER_PIECE) as u64)
 }
 
 impl<'p> Functions<'p> {
@@ -51,6 +54,13 @@ impl<'p> Functions<'p> {
             residual, loops, ..
         } = &mut self.functions[function];
         f(loops.get_or_insert_with(|| Loops::new(residual)), residual)
+    }
+
+    /// How many operations blocks of a function have.
+    fn operations(&self, function: usize, blocks: &FxHashSet<BlockId>) -> usize {
+        let graph = self.functions[function].residual.graph();
+        let each = blocks.iter().map(|b| graph.block(*b).operations.len());
+        each.sum()
     }
 
     /// What counts how often a region is entered, and up to how many times.
@@ -83,62 +93,72 @@ impl<'p> Functions<'p> {
         earned
     }
 
-    /// Compiles a region with optimisations, if it has become another one since; the cell
-    /// by which it is entered.
+    /// The block to compile with optimisations when code has come by a block often, and its region.
+    pub(super) fn hot_place(
+        &mut self,
+        function: usize,
+        b: BlockId,
+    ) -> Option<(BlockId, Rc<FxHashSet<BlockId>>)> {
+        self.loops(function, |loops, f| loops.place(f, b))
+    }
+
+    /// Compiles the region of a block that code has come by often with optimisations; the cell by
+    /// which to go on.
     pub(super) fn compile_hot(
         &mut self,
         jit: &NativeJit<'p>,
         function: usize,
+        b: BlockId,
+    ) -> Result<usize, Failure> {
+        let live = self.inputs(function, b);
+        let entry = self.cell(function, Point::Block(b), live, None);
+        let Some((head, inside)) = self.hot_place(function, b) else {
+            self.stop_counting(function, b);
+            return Ok(entry);
+        };
+        if head == b {
+            return self.compile_region(jit, function, head, &inside);
+        }
+        // It is a part of another region: nobody asks again.
+        self.stop_counting(function, b);
+        if !self.functions[function].hot.contains_key(&head) {
+            self.compile_region(jit, function, head, &inside)?;
+        }
+        // Code gets to it by its cell from now on. What has it in the middle would go around the
+        // loop past the code with optimisations.
+        let f = &mut self.functions[function];
+        f.starts.insert(head);
+        let mut units = f.middle.remove(&head).unwrap_or_default();
+        units.push(entry);
+        units.sort_unstable();
+        units.dedup();
+        for at in units {
+            if self.cells.contains_key(&at) {
+                self.compile_again(jit, at)?;
+            }
+        }
+        Ok(entry)
+    }
+
+    /// Compiles a region with optimisations, if it has become another one since; the cell
+    /// by which it is entered.
+    fn compile_region(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
         head: BlockId,
+        inside: &FxHashSet<BlockId>,
     ) -> Result<usize, Failure> {
         let mut started = self.log.stopwatch();
-        let inside = self.loops(function, |loops, f| loops.hot_region(f, head));
-        let graph = self.functions[function].residual.graph();
-        let live = graph.block(head).inputargs.clone();
+        let live = self.inputs(function, head);
         let entry = self.cell(function, Point::Block(head), live.clone(), None);
         let size = inside.len();
-        if size == 0 || size > LARGEST_REGION {
-            // It is a part of another region, or not worth the time: nobody asks again.
-            self.stop_counting(function, head);
-            let outer = self.loops(function, |l, f| l.around(f, head));
-            if let Some(outer) = outer {
-                if !self.functions[function].hot.contains_key(&outer) {
-                    self.compile_hot(jit, function, outer)?;
-                }
-                // Code gets to it by its cell from now on. What has it in the middle would go
-                // around the loop past the code with optimisations.
-                let f = &mut self.functions[function];
-                f.starts.insert(outer);
-                let mut units = f.middle.remove(&outer).unwrap_or_default();
-                units.push(entry);
-                units.sort_unstable();
-                units.dedup();
-                for at in units {
-                    if self.cells.contains_key(&at) {
-                        self.compile_again(jit, at)?;
-                    }
-                }
-            }
-            return Ok(entry);
-        }
-        // What it consists of by now is to have run often enough for that.
-        if let (false, Some((counter, rounds))) = (
-            self.functions[function].hot.contains_key(&head),
-            self.functions[function].counters.get_mut(&head),
-        ) {
-            let enough = rounds_of(size, jit.options.hot);
-            if *rounds < enough {
-                store(*counter, enough - *rounds);
-                *rounds = enough;
-                return Ok(entry);
-            }
-        }
         // Whether it has grown since is looked at ever more rarely.
         let last = self.functions[function].hot.get(&head).copied();
         let last = last.unwrap_or_else(|| Hot {
             blocks: 0,
             seen: 0,
-            rounds: rounds_of(size, jit.options.hot),
+            rounds: rounds_of(self.operations(function, inside), jit.options.hot),
             counter: self.words.new_word(0),
         });
         let (blocks, counter) = (last.blocks, last.counter);
@@ -158,7 +178,7 @@ impl<'p> Functions<'p> {
             return Ok(entry);
         }
         let again = self.cell(function, Point::Again(head), live.clone(), None);
-        let extent = Extent::Loop(&inside, counter, again);
+        let extent = Extent::Loop(inside, counter, again);
         let mut graph = self.region(jit, function, head, &live, extent);
         optimize_residual(&mut graph, &jit.program);
         let f = &self.functions[function];

@@ -62,7 +62,7 @@ impl<'p> Functions<'p> {
         if let Some(text) = self.locations.get(&key) {
             return text.clone();
         }
-        let text = location(&mut self.world(jit.types), &jit.entered[driver], greens);
+        let text = location(&mut self.world(jit), &jit.entered[driver], greens);
         self.locations.insert(key, text.clone());
         text
     }
@@ -71,7 +71,7 @@ impl<'p> Functions<'p> {
     fn location_in_code(&mut self, jit: &NativeJit<'p>, driver: usize, greens: &[Word]) -> String {
         let entered = &jit.entered[driver];
         if entered.compiles_ahead && !self.locations.contains_key(&(driver, greens.to_vec())) {
-            return greens_text(&mut self.world(jit.types), entered, greens);
+            return greens_text(&mut self.world(jit), entered, greens);
         }
         self.location(jit, driver, greens)
     }
@@ -134,7 +134,7 @@ impl<'p> Functions<'p> {
         let took = started.elapsed();
         let value = value.map(|(w, v)| {
             let ty = *self.functions[function].residual.graph().ty(v);
-            word_text(&mut self.world(jit.types), w, ty)
+            word_text(&mut self.world(jit), w, ty)
         });
         self.log.event("grown", || {
             json!({
@@ -159,7 +159,7 @@ impl<'p> Functions<'p> {
         }
         let value = match case {
             ExitCase::Value(c) => {
-                let world: &mut InProcess<'_, '_> = &mut self.world(jit.types);
+                let world: &mut InProcess<'_, '_> = &mut self.world(jit);
                 let w = taipan_jit::World::word(world, c);
                 word_text(world, w, c.ty())
             }

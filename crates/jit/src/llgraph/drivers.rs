@@ -10,7 +10,7 @@ use taipan_llinterp::{CallHook, HostCall, JIT_ENTER, LLInterpreter};
 use taipan_lltype::{Addr, FuncSym, LLValue, Memory};
 
 use super::{InInterpreter, WithJit, residual_sym};
-use crate::drivers::{DriverInfo, PARAMETERS, SET_PARAM};
+use crate::drivers::{DriverInfo, PARAMETERS, SET_PARAM, TAKE_LEFT};
 use crate::engine::{DriverCompiler, MOST_STRINGS, ResidualFunction, characters, residual_name};
 use crate::program::JitProgram;
 use crate::residual::{CONTINUE, ResidualCounts, UNIQUE_STRING};
@@ -168,7 +168,7 @@ impl<'p> DriversJit<'p> {
         let number = self.functions.borrow().len();
         let world = &mut InInterpreter(interpreter);
         self.compiling.set(true);
-        let compiled = (self.compiler).compile(driver, number, greens, self.splits, world);
+        let compiled = (self.compiler).compile(driver, number, greens, (self.splits, &[]), world);
         self.compiling.set(false);
         let residual_function = compiled?;
         let name = residual_name(driver, number);
@@ -255,6 +255,8 @@ impl<'p> CallHook<'p> for DriversJit<'p> {
                 self.set_param(*driver, *parameter, *value);
                 Ok(done(0))
             }
+            // Code here leaves nothing to the interpreter.
+            (TAKE_LEFT, []) => Ok(done(0)),
             (UNIQUE_STRING, [string, wide]) => Ok(done(self.unique_string(
                 &mut interpreter.heap,
                 *string,

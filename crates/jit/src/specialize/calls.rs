@@ -309,6 +309,7 @@ impl Specializer<'_> {
                 content: Content::None,
                 fact: None,
                 frozen: Frozen::No,
+                own_list: false,
             })),
         };
         state.frame_mut().values.set(op.result, val);

@@ -521,6 +521,12 @@ impl Specializer<'_> {
             }
             return self.leave_to_portal(world, state, op, Some(words));
         }
+        if began && self.is_cold {
+            match self.leave_for_now(world, state, op, words)? {
+                Some((back, greens)) => (state, words) = (back, greens),
+                None => return Ok(None),
+            }
+        }
         let again = self.starts_again(&state, &graph, &words);
         if again && !state.resumed {
             self.stop(world, state, &op.live)?;
@@ -581,7 +587,7 @@ impl Specializer<'_> {
 
     /// Jumps to a merge point that code has come by before, if it is as general as the
     /// state. Nothing new is compiled.
-    fn closes_loop(
+    pub(super) fn closes_loop(
         &mut self,
         world: &mut dyn World,
         state: &JitState,
@@ -614,7 +620,7 @@ impl Specializer<'_> {
     }
 
     /// The driver of the function that a state is in.
-    fn driver(&self, state: &JitState) -> Option<&DriverInfo> {
+    pub(super) fn driver(&self, state: &JitState) -> Option<&DriverInfo> {
         self.drivers[state.frame().code as usize].as_ref()
     }
 
@@ -741,7 +747,7 @@ impl Specializer<'_> {
     /// Leaves the rest to the interpreter, or to the residual function for the greens, if
     /// they are known: residual code returns what the portal returns. At a merge point in a
     /// function that is called the rest of that one is left; what comes after it goes on.
-    fn leave_to_portal(
+    pub(super) fn leave_to_portal(
         &mut self,
         world: &mut dyn World,
         mut state: JitState,
@@ -780,7 +786,7 @@ fn where_frames_are(state: &JitState) -> FlatKey {
 }
 
 /// The slots that are used from an operation on, by it as well.
-fn with_arguments(op: &TsOp) -> Vec<Slot> {
+pub(super) fn with_arguments(op: &TsOp) -> Vec<Slot> {
     let mut live = op.live.clone();
     live.extend(op.args.iter().filter_map(|a| match a {
         Arg::Slot(s) => Some(*s),

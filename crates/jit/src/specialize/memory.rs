@@ -810,6 +810,7 @@ impl Specializer<'_> {
             content: Content::Virtual(number),
             fact: None,
             frozen: Frozen::No,
+            own_list: false,
         });
         state.virtuals.push(VirtualStruct { ty, fields, own });
         own

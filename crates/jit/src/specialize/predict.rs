@@ -20,6 +20,7 @@ use taipan_lltype::{
 
 use super::Specializer;
 use super::ops::fold_words;
+use crate::notes::note_number;
 use crate::purity::operand_ty;
 use crate::state::Word;
 use crate::touches::Touches;
@@ -177,6 +178,10 @@ impl Predictor {
         touches: Option<&Touches<'_>>,
         op: &Operation<LowLevel>,
     ) {
+        // What is noted for the log does nothing.
+        if note_number(op).is_some() {
+            return;
+        }
         let view = op.view();
         let result = match view {
             View::Getarraysize { array } => self.length(graph, world, array, &[]),

@@ -50,6 +50,8 @@ pub(super) struct PromotionPoint {
     /// The block of the call whose result is waited for, and that result, if it was null
     /// while compiling and the same call always finds the same once it finds something.
     pub(super) found_by: Option<(BlockId, VarId)>,
+    /// As for a side of a branch, as long as no value has arrived.
+    is_hot: bool,
 }
 
 /// A side of a branch that nothing is compiled for yet.
@@ -62,6 +64,8 @@ pub(super) struct Pending {
     asks: BlockId,
     /// Code that was called has left an exception.
     raised: bool,
+    /// It is where what was being compiled went, as far as is known: it goes on there.
+    pub(super) is_hot: bool,
 }
 
 /// Which side of a branch it is.
@@ -142,6 +146,7 @@ impl Specializer<'_> {
             from,
             asks,
             raised,
+            is_hot: false,
         }));
         Ok(())
     }
@@ -167,6 +172,7 @@ impl Specializer<'_> {
         for (at, truth, link) in [(at_yes, true, yes), (at_no, false, no)] {
             if taken != Some(truth) {
                 self.stub(world, &state, at, &Side::Truth(on, truth, link.clone()))?;
+                self.goes_on_at_stub(taken.is_none());
             }
         }
         let Some(truth) = taken else {
@@ -226,6 +232,7 @@ impl Specializer<'_> {
                 taken = Some(state);
             } else if self.splits_lazily(&state) {
                 self.stub(world, &state, block, &side)?;
+                self.goes_on_at_stub(predicted.is_none());
             } else {
                 let mut other = state.clone();
                 other.at = block;
@@ -235,6 +242,25 @@ impl Specializer<'_> {
         }
         activation.waiting.extend(others.into_iter().rev());
         Ok(taken)
+    }
+
+    /// Notes whether the stub that was made last is on the way that is being compiled.
+    fn goes_on_at_stub(&mut self, on_the_way: bool) {
+        if let (Some(Stub::Split(pending)), false) = (self.stubs.last_mut(), self.is_cold) {
+            pending.is_hot = on_the_way;
+        }
+    }
+
+    /// Code has got to a side of a branch: the other sides are no longer where it goes.
+    fn others_are_cold(&mut self, number: usize, from: BlockId) {
+        let (before, after) = self.stubs.split_at_mut(number);
+        let siblings = |stub: &&mut Stub| matches!(stub, Stub::Split(p) if p.from == from);
+        let before = before.iter_mut().rev().take_while(siblings);
+        for stub in before.chain(after.iter_mut().take_while(siblings)) {
+            if let Stub::Split(pending) = stub {
+                pending.is_hot = false;
+            }
+        }
     }
 
     /// Goes to one side of a branch. Returns whether code that was called has left an
@@ -288,6 +314,7 @@ impl Specializer<'_> {
             cases: predicted.into_iter().collect(),
             of,
             found_by: None,
+            is_hot: predicted.is_none() && !self.is_cold,
         }));
         Ok(predicted.map(|value| self.new_case(world, state, promoted, value)))
     }
@@ -326,13 +353,16 @@ impl Specializer<'_> {
             let variables = s.residual.graph().vars.len();
             s.predictor = Some(Predictor::new(block, known, variables, moves));
         };
+        self.is_cold = of_driver;
         match self.stubs.get_mut(number).ok_or("no such stub")? {
             Stub::Split(pending) => {
+                self.is_cold &= !pending.is_hot;
                 let Some(state) = pending.state.take() else {
                     return Ok(());
                 };
                 let (from, asks, raised) = (pending.from, pending.asks, pending.raised);
                 let mut state = *state;
+                self.others_are_cold(number, from);
                 self.residual.leave_out(from, asks);
                 let inputs = self.residual.inputs(state.at);
                 ahead(self, state.at, inputs);
@@ -360,6 +390,7 @@ impl Specializer<'_> {
                     state.at = self.residual.close_switch(switch);
                     return self.go_on_without(world, state, promoted, of);
                 }
+                self.is_cold &= !std::mem::take(&mut point.is_hot);
                 point.cases.push(value);
                 if value != 0
                     && let Some((block, v)) = point.found_by.take()

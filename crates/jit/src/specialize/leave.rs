@@ -1,0 +1,71 @@
+//! Where code goes back to the interpreter (RPython: guard failures below `trace_eagerness`).
+//!
+//! What comes after a stub is compiled when code gets there for the first time, since it has to
+//! go on somehow. But as long as it is not known that code gets there often, that is as far as
+//! the next merge point only. There it leaves the rest to the interpreter, which enters compiled
+//! code again where a loop closes. A word counts how often; then what follows is compiled, too:
+//!
+//! ```text
+//!     often = jit_count(word)
+//!     if often: the stub of what follows
+//!     else:     the greens and reds are left to the interpreter
+//! ```
+
+use taipan_lltype::{BOOL, LLConst, LLOperand, View};
+
+use super::flat::with_arguments;
+use super::stubs::Stub;
+use super::{Failure, Specializer};
+use crate::code::TsOp;
+use crate::state::{JitState, Word};
+use crate::world::World;
+
+impl Specializer<'_> {
+    /// Leaves the rest to the interpreter at a merge point, unless code has come by here before,
+    /// in a state as general as this one. Gives state and greens back if code cannot leave.
+    pub(super) fn leave_for_now(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        op: &TsOp,
+        greens: Vec<Word>,
+    ) -> Result<Option<(JitState, Vec<Word>)>, Failure> {
+        if !self.driver(&state).is_some_and(|d| d.can_leave()) {
+            return Ok(Some((state, greens)));
+        }
+        if self.closes_loop(world, &state, op, &greens)? {
+            return Ok(None);
+        }
+        let Some(word) = world.leave_counter() else {
+            return Ok(Some((state, greens)));
+        };
+        state.keep_only(&with_arguments(op));
+        self.write_unreachable(world, &mut state);
+        let counter = &LLOperand::Const(LLConst::signed(word as i64));
+        let often = self
+            .residual
+            .op(state.at, View::JitCount { counter }, *BOOL);
+        let (more, enough) = self.residual.branch(state.at, often);
+        self.stub_of(state.clone(), (state.at, more), false)?;
+        if let Some(Stub::Split(pending)) = self.stubs.last_mut() {
+            pending.is_hot = true;
+        }
+        state.at = enough;
+        self.leave(world, state, op, greens)?;
+        Ok(None)
+    }
+
+    /// Leaves the rest to the interpreter.
+    fn leave(
+        &mut self,
+        world: &mut dyn World,
+        state: JitState,
+        op: &TsOp,
+        greens: Vec<Word>,
+    ) -> Result<(), Failure> {
+        let at = state.at;
+        self.leave_to_portal(world, state, op, Some(greens))?;
+        self.residual.leaves_to_interpreter(at);
+        Ok(())
+    }
+}
