@@ -226,7 +226,8 @@ impl<'p> Specializer<'p> {
         if !arrived.is_empty() {
             let known = vars.iter().zip(arrived);
             let known = known.filter_map(|(v, w)| Some((*v, (*w)?)));
-            s.predictor = Some(Predictor::new(s.residual.start(), known, world.moves()));
+            let (start, variables) = (s.residual.start(), s.residual.graph().vars.len());
+            s.predictor = Some(Predictor::new(start, known, variables, world.moves()));
         }
         let mut state = s.fresh_state();
         let mut vars = vars.into_iter();
