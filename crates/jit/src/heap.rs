@@ -94,6 +94,7 @@ impl JitState {
             return true;
         }
         if self.get(a).own_list != self.get(b).own_list {
+            // Nothing but a virtualizable has such a list.
             return false;
         }
         let known = self.constant_of(a).is_some() && self.constant_of(b).is_some();
@@ -120,9 +121,6 @@ impl JitState {
 
     /// Learns what is in a place of an object.
     pub(crate) fn remember(&mut self, fact: Known) {
-        if fact.list {
-            self.get_mut(fact.value).own_list = true;
-        }
         let found = (self.heap.known.iter())
             .position(|k| k.place == fact.place && self.is_same(k.object, fact.object));
         match found {

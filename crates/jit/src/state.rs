@@ -348,8 +348,7 @@ impl JitState {
             // has been written there.
             for fact in &self.heap.known {
                 let (object, value) = (seen(fact.object), seen(fact.value));
-                let matters =
-                    object || (fact.pending && pending) || self.is_constant(fact.object);
+                let matters = object || (fact.pending && pending) || self.is_constant(fact.object);
                 if matters && !object {
                     next.push(fact.object);
                 }

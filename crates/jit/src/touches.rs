@@ -9,13 +9,14 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use taipan_graph::Operation;
+use taipan_graph::{Operation, VarId};
 use taipan_lltype::{
     ConstantOperand, FuncKind, FuncSym, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
     Program, View,
 };
 
 use crate::layout::{Place, Step, place_at};
+use crate::own_lists::own_lists;
 use crate::program::JitProgram;
 use crate::purity::{call_targets, operand_ty, pointee};
 use crate::state::FieldKey;
@@ -25,6 +26,8 @@ use crate::state::FieldKey;
 enum Kind {
     Field(FieldKey),
     Array(LLType),
+    /// Lists that virtualizables have for themselves.
+    OwnList(LLType),
 }
 
 /// What one call may do.
@@ -52,9 +55,10 @@ impl Touched {
         self.reads_anything && self.writes_anything
     }
 
-    /// Whether it may write to a place of an object.
-    pub(crate) fn writes(&self, place: Place) -> bool {
-        self.writes_anything || kinds(place).any(|k| self.writes.contains(&k))
+    /// Whether it may write to a place of an object, which is a list that a virtualizable has for
+    /// itself if `own`.
+    pub(crate) fn writes(&self, place: Place, own: bool) -> bool {
+        self.writes_anything || kinds(place, own).any(|k| self.writes.contains(&k))
     }
 
     /// Whether it may write to any place at all.
@@ -63,8 +67,9 @@ impl Touched {
     }
 
     /// Whether it may read or write there.
-    pub(crate) fn touches(&self, place: Place) -> bool {
-        self.reads_anything || self.writes(place) || kinds(place).any(|k| self.reads.contains(&k))
+    pub(crate) fn touches(&self, place: Place, own: bool) -> bool {
+        let mut kinds = kinds(place, own);
+        self.reads_anything || self.writes(place, own) || kinds.any(|k| self.reads.contains(&k))
     }
 
     fn add(&mut self, other: &Touched) {
@@ -74,6 +79,17 @@ impl Touched {
         self.writes.extend(&other.writes);
     }
 
+    /// Adds a kind of place that it reads and writes; any place, if that is not known.
+    fn adds(&mut self, kind: Option<Kind>) {
+        match kind {
+            Some(kind) => {
+                self.reads.insert(kind);
+                self.writes.insert(kind);
+            }
+            None => *self = Touched::anything(),
+        }
+    }
+
     /// What it writes is its own affair.
     fn writes_nothing(&mut self) {
         self.writes.clear();
@@ -81,9 +97,10 @@ impl Touched {
     }
 }
 
-fn kinds(place: Place) -> impl Iterator<Item = Kind> {
+fn kinds(place: Place, own: bool) -> impl Iterator<Item = Kind> {
     let (one, two) = match place {
         Place::Field(key) => (Some(Kind::Field(key)), None),
+        Place::Item { array, .. } if own => (Some(Kind::OwnList(array)), None),
         Place::Item { array, field, .. } => (Some(Kind::Array(array)), field.map(Kind::Field)),
         Place::Length(_) => (None, None),
     };
@@ -111,7 +128,12 @@ impl OwnTouches {
         let mut own = OwnTouches::default();
         match (graph, f.kind()) {
             (Some(graph), _) => {
-                let reader = Reader { program, graph };
+                let own_lists = own_lists(program, graph);
+                let reader = Reader {
+                    program,
+                    graph,
+                    own_lists,
+                };
                 for b in graph.reachable() {
                     for op in &graph.block(b).operations {
                         reader.operation(op, &mut own);
@@ -164,7 +186,7 @@ impl<'p> Touches<'p> {
                 let name = body.fields.get(*index).map(|f| &f.name);
                 name.is_some_and(|name| body.quasi_immutable.contains(name))
             }),
-            Kind::Array(_) => false,
+            Kind::Array(_) | Kind::OwnList(_) => false,
         };
         let may = touched.writes_anything || touched.writes.iter().any(seldom_changes);
         self.invalidating.borrow_mut().insert(f.clone(), may);
@@ -370,6 +392,8 @@ fn callees_first(
 struct Reader<'a> {
     program: &'a dyn Program,
     graph: &'a LLGraph,
+    /// Variables with lists that virtualizables have for themselves.
+    own_lists: FxHashSet<VarId>,
 }
 
 impl Reader<'_> {
@@ -390,19 +414,32 @@ impl Reader<'_> {
         }
         match view {
             View::DirectCall { .. } | View::IndirectCall { .. } => match call_targets(op) {
-                Some(targets) => own.callees.extend(targets),
-                None => own.touched = Touched::anything(),
-            },
-            View::GcCopyArray { source, .. } => match self.array_of(source) {
-                Some(array) => {
-                    own.touched.reads.insert(Kind::Array(array));
-                    own.touched.writes.insert(Kind::Array(array));
+                Some(targets) => {
+                    own.callees.extend(targets);
+                    // What is called takes them for any other lists.
+                    for list in op.args.iter().filter(|o| self.is_own_list(o)) {
+                        own.touched.adds(self.array_of(list).map(Kind::OwnList));
+                    }
                 }
                 None => own.touched = Touched::anything(),
             },
+            View::GcCopyArray { source, dest, .. } => {
+                for list in [source, dest] {
+                    let array = self.array_of(list);
+                    own.touched
+                        .adds(array.map(|array| match self.is_own_list(list) {
+                            true => Kind::OwnList(array),
+                            false => Kind::Array(array),
+                        }));
+                }
+            }
             _ if crate::specialize::touches_memory(p) => own.touched = Touched::anything(),
             _ => {}
         }
+    }
+
+    fn is_own_list(&self, o: &LLOperand) -> bool {
+        o.as_var().is_some_and(|v| self.own_lists.contains(&v))
     }
 
     /// The kind of place that a path leads to.
@@ -416,6 +453,7 @@ impl Reader<'_> {
             .collect();
         match place_at(self.program, container, &steps, false)? {
             Place::Field(key) => Some(Kind::Field(key)),
+            Place::Item { array, .. } if self.is_own_list(object) => Some(Kind::OwnList(array)),
             Place::Item { array, .. } => Some(Kind::Array(array)),
             Place::Length(_) => None,
         }

@@ -104,6 +104,9 @@ pub struct StructBody {
     pub virtualizable: Vec<Arc<str>>,
     /// Those of them with lists of fixed length whose items it keeps as well (`x[*]`).
     pub virtualizable_lists: Vec<Arc<str>>,
+    /// Those of these whose lists nothing else in the program has: found out by the JIT generator, in
+    /// what it believes of a class.
+    pub own_lists: Vec<Arc<str>>,
     /// A C union: all fields lie at its start (hint `union`).
     pub union: bool,
 }

@@ -47,24 +47,44 @@ noted! {
     }
 }
 
+noted! {
+    /// The fields of a class with lists of a virtualizable that others have as well.
+    fn shared_lists(db, class: ClassKey) -> Arc<[Arc<str>]> {
+        let all = low_level_facts(db, class.roots(db)).leaked;
+        let own = all.iter().filter(|field| field.0 == class.class(db));
+        own.map(|field| field.1.clone()).collect()
+    }
+}
+
 /// The fields of a class as compilers of drivers believe them to be: those that are written
-/// late change, though seldom.
+/// late change, though seldom, and virtualizables have their lists for themselves unless the
+/// program gives them away.
 pub(crate) fn believed_body(
     db: &dyn Db,
     roots: Roots,
     class: ObjId,
     said: Arc<StructBody>,
 ) -> Arc<StructBody> {
-    if said.immutable.is_empty() {
-        return said;
+    let class = ClassKey::new(db, roots, class);
+    let late = match said.immutable.is_empty() {
+        true => Arc::default(),
+        false => late_fields(db, class),
+    };
+    let mut own_lists = said.virtualizable_lists.clone();
+    if !own_lists.is_empty() {
+        let shared = shared_lists(db, class);
+        // What never changes is read without noting where.
+        let reads_once =
+            |f: &Arc<str>| said.immutable.contains(f) || said.quasi_immutable.contains(f);
+        own_lists.retain(|f| !shared.contains(f) && !reads_once(f));
     }
-    let late = late_fields(db, ClassKey::new(db, roots, class));
-    if late.is_empty() {
+    if late.is_empty() && own_lists.is_empty() {
         return said;
     }
     let mut body = (*said).clone();
     body.immutable.retain(|f| !late.contains(f));
     body.quasi_immutable.extend(late.iter().cloned());
+    body.own_lists = own_lists;
     Arc::new(body)
 }
 

@@ -3,9 +3,11 @@
 
 use std::rc::Rc;
 
+use std::sync::Arc;
+
 use taipan_lltype::{
-    Accessed, FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, VOID, View,
-    VoidConst,
+    Accessed, FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, StructBody,
+    VOID, View, VoidConst,
 };
 
 use super::{Failure, Specializer};
@@ -240,15 +242,28 @@ impl Specializer<'_> {
     fn learn_value(&self, state: &mut JitState, object: BoxId, place: Place, value: BoxId) {
         if self.touches.is_some() {
             let kept = self.is_kept(state, object, place);
-            state.remember(Known {
-                object,
-                place,
-                value,
-                pending: false,
-                kept,
-                list: self.holds_list(place),
-            });
+            self.remember(
+                state,
+                Known {
+                    object,
+                    place,
+                    value,
+                    pending: false,
+                    kept,
+                    list: self.holds_list(place),
+                },
+            );
         }
+    }
+
+    fn remember(&self, state: &mut JitState, fact: Known) {
+        if fact.list
+            && let Place::Field(key) = fact.place
+        {
+            let value = state.get_mut(fact.value);
+            value.own_list |= self.names_field(key, |body| &body.own_lists);
+        }
+        state.remember(fact);
     }
 
     /// Whether a place belongs to a virtualizable: what is there is kept in variables until
@@ -277,12 +292,17 @@ impl Specializer<'_> {
 
     /// Whether a field is one of a virtualizable, or one with a list whose items are.
     fn is_virtualizable(&self, key: FieldKey, list: bool) -> bool {
+        match list {
+            true => self.names_field(key, |body| &body.virtualizable_lists),
+            false => self.names_field(key, |body| &body.virtualizable),
+        }
+    }
+
+    /// Whether a field is among those that its struct says something of.
+    fn names_field(&self, key: FieldKey, said: impl Fn(&StructBody) -> &Vec<Arc<str>>) -> bool {
         let body = (key.0.as_struct()).map(|s| self.program.body(s));
         body.is_some_and(|body| {
-            let names = match list {
-                true => &body.virtualizable_lists,
-                false => &body.virtualizable,
-            };
+            let names = said(&body);
             !names.is_empty() && names.contains(&body.fields[key.1].name)
         })
     }
@@ -330,14 +350,16 @@ impl Specializer<'_> {
             };
             self.write_pending(world, state, reached);
             state.forget(reached);
-            state.remember(Known {
+            let list = self.holds_list(place);
+            let fact = Known {
                 object: pointer,
                 place,
                 value,
                 pending: true,
                 kept: true,
-                list: self.holds_list(place),
-            });
+                list,
+            };
+            self.remember(state, fact);
             return Ok(());
         }
         let operands = self.generated_operands(world, state, graph, op);
@@ -366,7 +388,8 @@ impl Specializer<'_> {
             return false;
         };
         let object = &mut state.virtuals[v.0 as usize];
-        let slot = self.shape(object.ty)
+        let slot = self
+            .shape(object.ty)
             .and_then(|shape| shape.slot(place, object.fields.len()));
         match slot {
             Some(slot) => {
@@ -475,11 +498,14 @@ impl Specializer<'_> {
             state.assumed = None;
         }
         let touched: Vec<_> = targets.iter().map(|f| touches.of(f)).collect();
-        self.write_pending(world, state, |_, k| {
-            touched.iter().any(|t| t.touches(k.place))
+        self.write_pending(world, state, |state, k| {
+            let own = state.get(k.object).own_list;
+            touched.iter().any(|t| t.touches(k.place, own))
         });
         state.forget(|state, k| {
-            touched.iter().any(|t| t.writes(k.place)) && !state.heap.fresh.contains(&k.object)
+            let own = state.get(k.object).own_list;
+            let written = touched.iter().any(|t| t.writes(k.place, own));
+            written && !state.heap.fresh.contains(&k.object)
         });
     }
 

@@ -106,6 +106,7 @@ fn body(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<StructBody> {
         quasi_immutable: names_after("quasi_immutable")?,
         virtualizable: names_after("virtualizable")?,
         virtualizable_lists: names_after("virtualizable_lists")?,
+        own_lists: names_after("own_lists")?,
         union: cursor.eat_word("union"),
     })
 }

@@ -268,6 +268,7 @@ impl Declarations<'_> {
                     ("quasi_immutable", &body.quasi_immutable),
                     ("virtualizable", &body.virtualizable),
                     ("virtualizable_lists", &body.virtualizable_lists),
+                    ("own_lists", &body.own_lists),
                 ] {
                     if !names.is_empty() {
                         let _ = write!(out, " {word}({})", names.join(", "));

@@ -46,7 +46,7 @@ pub(super) trait Level: Default + Send + 'static {
     fn fact(db: &dyn Db, f: LLFunction, references: &mut References) -> Self::Fact;
 
     /// The same of data.
-    fn data_fact(references: &mut References) -> Self::Fact;
+    fn data_fact(db: &dyn Db, key: StaticKey, references: &mut References) -> Self::Fact;
 
     /// A node is another than before.
     fn changed(&mut self, n: NodeIx, what: &What, fact: &Self::Fact);
@@ -98,7 +98,7 @@ fn asked<L: Level>(db: &dyn Db, roots: Roots, node: &What) -> Asked<L::Fact> {
         }),
         What::Data(key) => {
             let mut references = data_references(db, roots, key.sym(db));
-            let fact = L::data_fact(&mut references);
+            let fact = L::data_fact(db, *key, &mut references);
             Asked { references, fact }
         }
     }

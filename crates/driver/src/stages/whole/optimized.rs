@@ -11,6 +11,7 @@ use taipan_base::reads::{Step, apart};
 use taipan_base::{Db, Diagnostic, noted};
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
+use taipan_rtyper::StaticKey;
 use taipan_transform::{Effects, Summary};
 
 use super::graph::{Ask, Graph, Level, NodeIx, What, ask_all, ask_here, with_graph};
@@ -159,7 +160,7 @@ impl Level for Optimized {
         Some(as_called(db, f.sym(db), &summary))
     }
 
-    fn data_fact(_: &mut References) -> Option<Arc<Summary>> {
+    fn data_fact(_: &dyn Db, _: StaticKey, _: &mut References) -> Option<Arc<Summary>> {
         None
     }
 

@@ -9,14 +9,16 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
 use taipan_base::reads::apart;
 use taipan_base::{Db, Diagnostic, noted};
-use taipan_jit::{LateWrite, LateWrites, ObjectFlow};
-use taipan_lltype::FuncSym;
+use taipan_jit::{LateWrite, LateWrites, ListField, ObjectFlow};
+use taipan_lltype::{FuncSym, StaticSym};
+use taipan_rtyper::StaticKey;
 
 use super::graph::{Ask, Graph, Level, NodeIx, What, ask_all, ask_here, with_graph};
 use crate::db::Database;
@@ -29,6 +31,8 @@ use crate::stages::{GraphStage, StageProgram, rtyped};
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct LowLevelFacts {
     marked: Arc<[FuncSym]>,
+    /// Lists of virtualizables that others have as well, by field.
+    pub(crate) leaked: Arc<[ListField]>,
     /// See [`taipan_jit::LateWrites`].
     pub(crate) late: Arc<[LateWrite]>,
 }
@@ -72,6 +76,17 @@ noted! {
     }
 }
 
+noted! {
+    /// The fields with lists of virtualizables whose lists a function gives away.
+    fn leaked_lists_of(db, f: LLFunction) -> Arc<[ListField]> {
+        let Some(Ok(graph)) = rtyped(db, f.roots(db), f.sym(db)) else {
+            return Arc::default();
+        };
+        let program = StageProgram::new(db, f.roots(db), GraphStage::Rtyped);
+        taipan_jit::leaked_lists(&program, &graph).into_iter().collect()
+    }
+}
+
 fn with_typed<R>(
     db: &dyn Db,
     roots: Roots,
@@ -94,6 +109,7 @@ fn with_typed<R>(
 struct Fact {
     diagnostic: Option<Box<Diagnostic>>,
     flow: Option<Arc<ObjectFlow>>,
+    leaked: Arc<[ListField]>,
 }
 
 noted! {
@@ -110,6 +126,8 @@ struct Typed {
     gone: Vec<FuncSym>,
     broken: FxHashSet<NodeIx>,
     marked: FxHashSet<NodeIx>,
+    /// Those that give lists of virtualizables away.
+    leaking: FxHashSet<NodeIx>,
     late: LateWrites,
 }
 
@@ -127,23 +145,35 @@ impl Level for Typed {
     const NAME: &'static str = "typed programs";
 
     fn fact(db: &dyn Db, f: LLFunction, references: &mut References) -> Fact {
+        let with_drivers = may_have_drivers(db, f.roots(db));
         Fact {
             diagnostic: references.diagnostic.take().map(Box::new),
-            flow: may_have_drivers(db, f.roots(db))
-                .then(|| object_flow_of(db, f))
-                .flatten(),
+            flow: with_drivers.then(|| object_flow_of(db, f)).flatten(),
+            leaked: match with_drivers {
+                true => leaked_lists_of(db, f),
+                false => Arc::default(),
+            },
         }
     }
 
-    fn data_fact(references: &mut References) -> Fact {
+    fn data_fact(db: &dyn Db, key: StaticKey, references: &mut References) -> Fact {
+        let leaked = match key.sym(db) {
+            StaticSym::Object(_, ty) if may_have_drivers(db, key.roots(db)) => {
+                let program = StageProgram::new(db, key.roots(db), GraphStage::Rtyped);
+                taipan_jit::prebuilt_lists(&program, *ty)
+            }
+            _ => BTreeSet::new(),
+        };
         Fact {
             diagnostic: references.diagnostic.take().map(Box::new),
             flow: None,
+            leaked: leaked.into_iter().collect(),
         }
     }
 
     fn changed(&mut self, n: NodeIx, what: &What, fact: &Fact) {
         set(&mut self.broken, n, fact.diagnostic.is_some());
+        set(&mut self.leaking, n, !fact.leaked.is_empty());
         if matches!(what, What::Function(..)) {
             let is_marked = fact.flow.as_ref().is_some_and(|flow| flow.is_marked());
             set(&mut self.marked, n, is_marked);
@@ -161,6 +191,7 @@ impl Level for Typed {
         (self.gone).extend(what.function().map(|f| f.sym(db).clone()));
         self.untold.remove(&n);
         self.broken.remove(&n);
+        self.leaking.remove(&n);
         self.marked.remove(&n);
     }
 
@@ -208,8 +239,14 @@ fn facts(db: &dyn Db, graph: &mut Graph<Typed>) -> LowLevelFacts {
         graph.level.gone.clear();
         graph.level.untold.clear();
     }
+    let leaking = graph.level.leaking.iter();
+    let leaked: BTreeSet<ListField> = leaking
+        .filter_map(|n| graph.node(*n))
+        .flat_map(|node| node.fact.leaked.iter().cloned())
+        .collect();
     LowLevelFacts {
         marked: marked.into(),
+        leaked: leaked.into_iter().collect(),
         late: graph.level.late.found(),
     }
 }
