@@ -4,9 +4,9 @@
 //! Time is no measure, since what is compiled would be another thing in each run. What a
 //! program does is counted instead, in how often code comes by where it could be entered
 //! compiled, and what compiling costs in operations. Both are kept in proportion: as long as
-//! more was compiled than was earned, no function is started and nothing is compiled with
-//! optimisations. What is compiled already goes on growing, since there is nothing else that
-//! code could do in the middle of it.
+//! more was compiled than was earned, no function is started. What is compiled already grows where
+//! code gets to often, and what has run for long is compiled with optimisations: each of that has
+//! earned it by itself.
 
 use std::cell::Cell;
 
@@ -17,12 +17,10 @@ use crate::engine::THRESHOLD;
 const ADVANCE: u64 = 3_000;
 /// How many operations are earned each time that code came by as often as the threshold
 /// says.
-const EARNED: u64 = 50;
+const EARNED: u64 = 20;
 /// So many rounds of compiled code take about as long as the interpreter needs from one place
 /// where code could be entered to the next.
 const ROUNDS: u64 = 16;
-/// An operation takes so much longer to be compiled with optimisations.
-const OPTIMISED: u64 = 2;
 
 /// What was earned, and what it was spent for.
 #[derive(Default)]
@@ -45,10 +43,8 @@ impl Account {
     }
 
     /// So many operations were compiled.
-    pub(crate) fn compiled(&self, operations: usize, optimised: bool) {
-        let each = if optimised { OPTIMISED } else { 1 };
-        let all = self.compiled.get() + operations as u64 * each;
-        self.compiled.set(all);
+    pub(crate) fn compiled(&self, operations: usize) {
+        self.compiled.set(self.compiled.get() + operations as u64);
     }
 
     /// Whether something new may be compiled: in proportion to a driver's threshold, since
@@ -68,9 +64,9 @@ mod tests {
     #[test]
     fn what_is_compiled_is_earned_first() {
         let account = Account::default();
-        account.compiled(ADVANCE as usize, false);
+        account.compiled(ADVANCE as usize);
         assert!(account.allows(1000));
-        account.compiled(EARNED as usize, false);
+        account.compiled(EARNED as usize);
         assert!(!account.allows(1000));
         (1..1000).for_each(|_| account.comes_by());
         assert!(!account.allows(1000));
@@ -81,7 +77,7 @@ mod tests {
     #[test]
     fn rounds_of_compiled_code_earn_less() {
         let account = Account::default();
-        account.compiled((ADVANCE + EARNED) as usize / 2, true);
+        account.compiled((ADVANCE + EARNED) as usize);
         account.went(1000 * ROUNDS - 1);
         assert!(!account.allows(1000));
         account.went(1);
@@ -91,7 +87,7 @@ mod tests {
     #[test]
     fn a_low_threshold_is_eager() {
         let account = Account::default();
-        account.compiled(ADVANCE as usize * 100, false);
+        account.compiled(ADVANCE as usize * 100);
         assert!(!account.allows(1000));
         assert!(account.allows(2));
         assert!(account.allows(0));

@@ -325,11 +325,6 @@ impl<'p> NativeJit<'p> {
         self.options.leaves * least / THRESHOLD as u64
     }
 
-    /// Whether something may be compiled with optimisations for a driver.
-    pub(crate) fn optimises(&self, driver: usize) -> bool {
-        self.account.allows(self.drivers[driver].threshold.get())
-    }
-
     /// Has a portal entered for greens by compiled code that was made without being asked
     /// for by the interpreter.
     pub(crate) fn has_compiled(&self, driver: usize, greens: &[Word], at: usize) {

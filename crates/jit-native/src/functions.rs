@@ -749,7 +749,7 @@ impl<'p> Functions<'p> {
             .emit(jit, &graph, false, most)
             .map_err(|e| e.to_string())?;
         self.counts.units += 1;
-        jit.account.compiled(operations(&graph), false);
+        jit.account.compiled(operations(&graph));
         self.log_unit(
             jit,
             made,

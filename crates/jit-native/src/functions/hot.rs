@@ -79,18 +79,18 @@ impl<'p> Functions<'p> {
         }
     }
 
-    /// Whether a region that was entered often may be compiled with optimisations. If not yet,
-    /// it is counted anew.
+    /// Whether a region that was entered often may be compiled with optimisations: it has earned that by
+    /// itself. If there is no room for code it is counted anew.
     pub(super) fn is_earned(&self, jit: &NativeJit<'p>, function: usize, head: BlockId) -> bool {
         let Some((counter, rounds)) = self.counter(function, head) else {
             return true;
         };
         jit.account.went(rounds);
-        let earned = !self.is_full(jit) && jit.optimises(self.functions[function].driver);
-        if !earned {
+        let is_full = self.is_full(jit);
+        if is_full {
             store(counter, rounds);
         }
-        earned
+        !is_full
     }
 
     /// The block to compile with optimisations when code has come by a block often, and its region.
@@ -194,7 +194,6 @@ impl<'p> Functions<'p> {
             .emit(jit, &graph, true, jit.options.largest_unit)
             .map_err(|e| e.to_string())?;
         self.counts.hot += 1;
-        jit.account.compiled(operations(&graph), true);
         self.log_unit(
             jit,
             made.map(Made::hot),
