@@ -60,7 +60,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             threshold: None,
-            hot: 500,
+            hot: 2_000,
             leaves: 200,
             most_code: 128 << 20,
             largest_unit: 16 << 20,

@@ -12,7 +12,6 @@ use super::record::Made;
 use super::{Extent, Function, Functions, NEVER, Point};
 use crate::cells::store;
 use crate::engine::NativeJit;
-use crate::log::operations;
 use crate::loops::Loops;
 
 /// For each so many operations of a region it has to be entered as often again as a small one,
