@@ -611,6 +611,14 @@ class Frame(object):
         self.stack = [None] * code.depth
         self.depth = 0
 
+    def local(self, index):
+        assert index >= 0
+        return self.locals[index]
+
+    def set_local(self, index, w_value):
+        assert index >= 0
+        self.locals[index] = w_value
+
     def push(self, w_value):
         depth = self.depth
         assert depth >= 0
@@ -630,6 +638,12 @@ class Frame(object):
         assert depth >= 0
         return self.stack[depth]
 
+    def below(self, count):
+        """The value under `count` others."""
+        depth = self.depth - 1 - count
+        assert depth >= 0
+        return self.stack[depth]
+
     @unroll_safe
     def enter(self, w_function):
         """Makes the cells of a call; the arguments are in the locals."""
@@ -638,12 +652,15 @@ class Frame(object):
         while i < len(code.celled):
             w_cell = W_Cell()
             index = code.celled[i]
+            assert index >= 0
             w_cell.w_value = self.locals[index]
             self.locals[index] = w_cell
             i += 1
         i = 0
         while i < len(code.sources):
-            self.locals[code.size + i] = w_function.cells[i]
+            index = code.size + i
+            assert index >= 0
+            self.locals[index] = w_function.cells[i]
             i += 1
 
     @unroll_safe
@@ -654,6 +671,7 @@ class Frame(object):
             source = code.sources[i]
             if source < 0:
                 source = self.code.size + (-1 - source)
+            assert source >= 0
             w_cell = self.locals[source]
             assert isinstance(w_cell, W_Cell)
             cells[i] = w_cell
@@ -737,17 +755,18 @@ class Machine(common.Engine):
             shift = 1
         if code.arguments != count + shift:
             raise error('wrong number of arguments of ' + code.name)
-        i = count - 1
-        while i >= 0:
-            frame.locals[i + shift] = caller.pop()
+        i = count + shift
+        while i > shift:
             i -= 1
+            assert i >= 0
+            frame.locals[i] = caller.pop()
         if w_self is not None:
             frame.locals[0] = w_self
         frame.enter(w_function)
         return self.interpret(frame, code)
 
     def call_value(self, frame, count):
-        w_function = frame.stack[frame.depth - 1 - count]
+        w_function = frame.below(count)
         if not isinstance(w_function, W_Function):
             raise error('not a function')
         w_result = self.call(frame, w_function, count, None)
@@ -755,7 +774,7 @@ class Machine(common.Engine):
         return w_result
 
     def send(self, frame, name, count):
-        w_self = frame.stack[frame.depth - 1 - count]
+        w_self = frame.below(count)
         if not isinstance(w_self, W_Object):
             raise error('no methods')
         w_function = promote(w_self.cls).method(name)
@@ -771,21 +790,21 @@ class Machine(common.Engine):
         while True:
             driver.jit_merge_point(pc=pc, code=code, frame=frame, machine=machine)
             op = ord(code.code[pc])
-            arg = ord(code.code[pc + 1]) | (ord(code.code[pc + 2]) << 8)
+            arg = ord(code.code[pc + 1]) + 256 * ord(code.code[pc + 2])
             next = pc + 3
             try:
                 if op == CONST:
                     frame.push(code.constants[arg])
                 elif op == LOCAL:
-                    frame.push(frame.locals[arg])
+                    frame.push(frame.local(arg))
                 elif op == SET_LOCAL:
-                    frame.locals[arg] = frame.pop()
+                    frame.set_local(arg, frame.pop())
                 elif op == CELL:
-                    w_cell = frame.locals[arg]
+                    w_cell = frame.local(arg)
                     assert isinstance(w_cell, W_Cell)
                     frame.push(w_cell.w_value)
                 elif op == SET_CELL:
-                    w_cell = frame.locals[arg]
+                    w_cell = frame.local(arg)
                     assert isinstance(w_cell, W_Cell)
                     w_cell.w_value = frame.pop()
                 elif op == GLOBAL:
