@@ -7,6 +7,7 @@ import boxes
 import cpu
 import forth
 import growing
+import prolog
 import regs
 import tree
 
@@ -25,6 +26,8 @@ def main(argv):
         return common.run(rest, forth.load)
     elif name == 'growing':
         return common.run(rest, growing.load)
+    elif name == 'prolog':
+        return common.run(rest, prolog.load)
     elif name == 'regs':
         return common.run(rest, regs.load)
     elif name == 'tree':

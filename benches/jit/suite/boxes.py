@@ -697,7 +697,7 @@ def location(pc, code):
 
 
 driver = JitDriver(greens=['pc', 'code'], reds=['frame', 'machine'], virtualizables=['frame'],
-                   get_printable_location=location)
+                   is_recursive=True, get_printable_location=location)
 
 
 class GlobalCell(object):

@@ -154,7 +154,7 @@ def location(pc, code):
     return '%d: %s' % (pc, FORMATS[code.words[pc] >> 40][0])
 
 
-driver = JitDriver(greens=['pc', 'code'], reds=['cpu'], virtualizables=['cpu'], get_printable_location=location)
+driver = JitDriver(greens=['pc', 'code'], reds=['cpu'], virtualizables=['cpu'], is_recursive=True, get_printable_location=location)
 
 
 # ---- the processor ----

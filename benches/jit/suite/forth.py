@@ -247,7 +247,7 @@ def location(pc, code):
     return '%s %d %s' % (code.name(pc), pc, PRIMITIVES[op])
 
 
-driver = JitDriver(greens=['pc', 'code'], reds=['forth'], get_printable_location=location)
+driver = JitDriver(greens=['pc', 'code'], reds=['forth'], is_recursive=True, get_printable_location=location)
 
 
 class Forth(common.Engine):

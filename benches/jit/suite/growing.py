@@ -397,7 +397,8 @@ def location(pc, code):
     return code.name + ' ' + str(pc) + ' ' + code.instructions[pc].name
 
 
-driver = JitDriver(greens=['pc', 'code'], reds=['base', 'function', 'machine'], get_printable_location=location)
+driver = JitDriver(greens=['pc', 'code'], reds=['base', 'function', 'machine'], is_recursive=True,
+                   get_printable_location=location)
 
 
 class Machine(common.Engine):

@@ -236,7 +236,7 @@ def location(node):
     return node.where()
 
 
-driver = JitDriver(greens=['node'], reds=['frame'], get_printable_location=location)
+driver = JitDriver(greens=['node'], reds=['frame'], is_recursive=True, get_printable_location=location)
 
 
 def repeat(node, frame):
