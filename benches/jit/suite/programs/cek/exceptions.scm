@@ -1,0 +1,11 @@
+; exceptions, some from inside of two calls
+(define (check i)
+  (if (zero? (modulo i 3)) (throw i) (if (zero? (modulo i 7)) (throw -7) (* i 2))))
+(define (middle i)
+  (try (lambda () (+ 1 (check i)))
+       (lambda (e) (if (< e 0) 7 (throw e)))))
+(define (main n)
+  (let loop ((i 0) (sum 0))
+    (if (< i n)
+      (loop (+ i 1) (bitwise-and (+ sum (try (lambda () (middle i)) (lambda (e) e))) 16777215))
+      sum)))

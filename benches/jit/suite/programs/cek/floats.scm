@@ -1,0 +1,10 @@
+; floats
+(define (root x)
+  (let loop ((g (/ x 2.0)) (i 0))
+    (if (< i 6) (loop (* 0.5 (+ g (/ x g))) (+ i 1)) g)))
+(define (main n)
+  (let loop ((i 1) (sum 0.0))
+    (if (<= i n)
+      (let ((x (/ (float i) 7.0)))
+        (loop (+ i 1) (+ sum (/ (root x) (+ 1.0 (* x x))))))
+      (truncate (* sum 1000000.0)))))

@@ -1,0 +1,12 @@
+; lists: mapped, folded, sorted
+(define (map f xs) (if (null? xs) null (cons (f (car xs)) (map f (cdr xs)))))
+(define (fold f acc xs) (if (null? xs) acc (fold f (f acc (car xs)) (cdr xs))))
+(define (insert x xs) (if (null? xs) (cons x null) (if (< x (car xs)) (cons x xs) (cons (car xs) (insert x (cdr xs))))))
+(define (sort xs) (fold (lambda (acc x) (insert x acc)) null xs))
+(define (range i n) (if (< i n) (cons (modulo (* i 37) 101) (range (+ i 1) n)) null))
+(define (main n)
+  (let loop ((k 0) (sum 0))
+    (if (< k n)
+      (let ((xs (sort (map (lambda (x) (modulo (* x (+ k 3)) 53)) (range 0 30)))))
+        (loop (+ k 1) (fold (lambda (acc x) (bitwise-and (+ (* acc 3) x) 16777215)) sum xs)))
+      sum)))

@@ -1,0 +1,11 @@
+; strings
+(define (repeat s k) (if (zero? k) "" (string-append s (repeat s (- k 1)))))
+(define (hash s)
+  (let loop ((i 0) (h 0))
+    (if (< i (string-length s)) (loop (+ i 1) (bitwise-and (+ (* h 31) (string-ref s i)) 16777215)) h)))
+(define (main n)
+  (let loop ((i 0) (sum 0))
+    (if (< i n)
+      (let ((s (string-append (number->string i) (repeat "ab" (modulo i 5)))))
+        (loop (+ i 1) (bitwise-xor (hash s) (if (string<? s "5") (+ sum 1) sum))))
+      sum)))

@@ -1,0 +1,3 @@
+letters abcdn
+pattern banana
+pattern abc
