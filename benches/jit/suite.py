@@ -84,7 +84,7 @@ def pairs():
     """Interpreter, program, size of a unit."""
     with open(os.path.join(PROGRAMS, "sizes.txt")) as file:
         lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    return [(interpreter, program, size) for interpreter, program, size in lines]
+    return [(interpreter, program, size) for interpreter, program, size, _ in lines]
 
 
 def build(taipan, interpreter, options, output):
