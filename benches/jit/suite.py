@@ -263,7 +263,8 @@ def main():
         logged = commands["--jit"] + ["--iterations", "100"]
         pair.per_operation, pair.operations, _ = microseconds_per_operation(logged, folder)
         results.append(pair)
-        print(pair.name, *sorted(pair.differs), file=sys.stderr, flush=True)
+        progress = [pair.name, shown(ratios(pair, lengths[-1][1], Run.peak, bool(options.tracing))[0])]
+        print(*progress, *sorted(pair.differs), file=sys.stderr, flush=True)
     ways = ["plain", "--jit"] + (["tracing"] if options.tracing else [])
     tracing = bool(options.tracing)
     iterations_table(results, lengths[-1][1], ways, tracing)
