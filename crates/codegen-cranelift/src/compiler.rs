@@ -19,6 +19,7 @@ use crate::debug::code_debug;
 use crate::emit::{Form, Symbols, emit_entry, emit_glue, emit_graph};
 use crate::isa::{OptLevel, SharedIsa, isa_for};
 use crate::listing::{self, CodeLine};
+use crate::template::Templates;
 
 /// Where things are in this process, for code that is made while a program runs in it.
 pub trait Addresses {
@@ -34,6 +35,8 @@ pub struct FunctionCompiler {
     builder_context: FunctionBuilderContext,
     /// Functions check what would be undefined behaviour.
     checked: bool,
+    /// What units are made of that are compiled quickly, where the machine has it.
+    templates: Option<Templates>,
 }
 
 impl FunctionCompiler {
@@ -71,7 +74,11 @@ impl FunctionCompiler {
 
     /// A compiler for the host that makes units.
     pub fn for_units(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
-        Self::with(Machine::HOST, level, true, false)
+        let mut compiler = Self::with(Machine::HOST, level, true, false)?;
+        if level == OptLevel::None && Machine::HOST == Machine::X86_64 {
+            compiler.templates = Some(Templates::default());
+        }
+        Ok(compiler)
     }
 
     fn with(
@@ -85,6 +92,7 @@ impl FunctionCompiler {
             context: Context::new(),
             builder_context: FunctionBuilderContext::new(),
             checked: false,
+            templates: None,
         })
     }
 
@@ -134,6 +142,10 @@ impl FunctionCompiler {
         graph: &LLGraph,
         addresses: &dyn Addresses,
     ) -> Result<CompiledFunction, CodegenError> {
+        let templates = self.templates.as_mut();
+        if let Some(made) = templates.and_then(|t| t.compile(program, graph, addresses)) {
+            return Ok(made);
+        }
         let symbols = self.emit_form(program, name, &Form::Unit(name, addresses), graph)?;
         self.finish(name, symbols)
     }
@@ -223,6 +235,10 @@ impl FunctionCompiler {
         graph: &LLGraph,
         addresses: &dyn Addresses,
     ) -> Result<String, CodegenError> {
+        let templates = self.templates.as_mut();
+        if let Some(made) = templates.and_then(|t| t.compile(program, graph, addresses)) {
+            return Ok(listing::plain_asm(&made));
+        }
         let symbols = self.emit_form(program, name, &Form::Unit(name, addresses), graph)?;
         self.disassemble(name, &symbols)
     }

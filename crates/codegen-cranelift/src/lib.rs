@@ -21,6 +21,7 @@ mod place;
 mod region;
 mod run;
 mod shared;
+mod template;
 #[cfg(test)]
 mod tests;
 

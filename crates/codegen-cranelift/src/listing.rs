@@ -1,7 +1,9 @@
 //! Code to be read: line by line, with where each comes from.
 
 use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
+use crate::emit::symbol_text;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction};
+use taipan_codegen::CompiledFunction;
 
 /// A line of a listing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +30,28 @@ pub(crate) fn clif_lines(text: &str) -> Vec<CodeLine> {
         }
     };
     text.lines().map(line).collect()
+}
+
+/// The instructions of code without tables, a line each; jumps name what they lead to by its
+/// offset.
+pub(crate) fn plain_asm(code: &CompiledFunction) -> String {
+    let mut text = String::new();
+    let mut formatter = GasFormatter::new();
+    formatter.options_mut().set_branch_leading_zeros(false);
+    formatter.options_mut().set_uppercase_hex(false);
+    let decoder = Decoder::with_ip(64, &code.code, 0, DecoderOptions::NONE);
+    for instruction in decoder {
+        let at = instruction.ip();
+        text.push_str(&format!("{at:6x}    "));
+        formatter.format(&instruction, &mut text);
+        let inside = at..instruction.next_ip();
+        if let Some(r) = code.relocs.iter().find(|r| inside.contains(&r.offset)) {
+            text.push_str("  # ");
+            text.push_str(&symbol_text(&r.target));
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// The instructions of a function, each with its offset. What lies between a jump and the

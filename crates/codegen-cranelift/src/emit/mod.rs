@@ -37,7 +37,7 @@ use crate::isa::Peculiarities;
 use crate::{Addresses, debug};
 pub(crate) use glue::emit_glue;
 pub(crate) use jit::{emit_entry, unit_signature};
-pub(crate) use symbols::Symbols;
+pub(crate) use symbols::{Symbols, symbol_text};
 pub(crate) use types::clif_type;
 use types::signature;
 

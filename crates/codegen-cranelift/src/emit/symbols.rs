@@ -126,7 +126,7 @@ fn numbered(text: &str) -> Option<(usize, usize)> {
         .min()
 }
 
-fn symbol_text(symbol: &SymbolRef) -> String {
+pub(crate) fn symbol_text(symbol: &SymbolRef) -> String {
     match symbol {
         SymbolRef::Func(f) => mangle_function(f),
         SymbolRef::External(name) => name.to_string(),

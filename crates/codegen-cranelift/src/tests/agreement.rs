@@ -1,13 +1,17 @@
 //! Both engines on random small graphs.
 
+use std::cell::Cell;
+
 use taipan_fuzz::{Choices, Target};
 use taipan_graph::{ExitCase, ExitSwitch, Link, Operation, VarId, assert_valid};
+use taipan_language::Machine;
 use taipan_lltype::{
     BOOL, CHAR, FLOAT, FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType,
     LLValue, LowLevel, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TableProgram,
     UNSIGNED,
 };
 
+use super::templates::run_unit;
 use super::{run_llinterp, run_native};
 
 /// Mostly small, sometimes at the edges.
@@ -292,4 +296,22 @@ fn engines_agree_on_random_graphs() {
         let interpreted = run_llinterp(&program, &args);
         assert_eq!(native, interpreted, "{args:?}");
     });
+}
+
+/// Units that are made of templates.
+#[test]
+fn templates_agree_on_random_graphs() {
+    if Machine::HOST != Machine::X86_64 {
+        return;
+    }
+    let made = Cell::new(0);
+    let target = Target::new("templates").cases(600).bytes(1024);
+    target.run(|choices| {
+        let (program, args) = random_program(choices);
+        if let Some(native) = run_unit(&program, &args) {
+            made.set(made.get() + 1);
+            assert_eq!(native, run_llinterp(&program, &args), "{args:?}");
+        }
+    });
+    assert!(made.get() > 100, "{} graphs were compiled", made.get());
 }

@@ -7,6 +7,7 @@ mod executables;
 mod graphs;
 mod hot;
 mod machines;
+mod templates;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
