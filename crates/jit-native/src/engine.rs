@@ -156,7 +156,7 @@ impl<'p> NativeJit<'p> {
         });
         Ok(NativeJit {
             portals,
-            program: Running { program, effects },
+            program: Running::new(program, effects),
             types: program,
             options,
             drivers: drivers.collect(),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use taipan_jit::{JitProgram, Touches};
 use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
 };
-use taipan_transform::{Effects, Summaries, Summary};
+use taipan_transform::{CallAccess, CallFacts, Effects, Part, Summaries, Summary};
 
 /// What calling a function of the running program may do.
 pub trait CallEffects {
@@ -17,8 +18,42 @@ pub trait CallEffects {
 /// A running program: its types, and what its functions may do. Nothing is known of what
 /// its objects hold, prebuilt ones included, which may have changed since.
 pub(crate) struct Running<'p> {
-    pub(crate) program: &'p dyn Program,
-    pub(crate) effects: &'p dyn CallEffects,
+    program: &'p dyn JitProgram,
+    effects: &'p dyn CallEffects,
+    touches: Touches<'p>,
+}
+
+impl<'p> Running<'p> {
+    pub(crate) fn new(program: &'p dyn JitProgram, effects: &'p dyn CallEffects) -> Self {
+        Running {
+            program,
+            effects,
+            touches: Touches::new(program),
+        }
+    }
+}
+
+impl CallFacts for Running<'_> {
+    fn is_elidable(&self, f: &FuncSym) -> bool {
+        self.program.is_elidable(f)
+    }
+
+    fn can_raise(&self, f: &FuncSym) -> bool {
+        self.program.can_raise(f)
+    }
+
+    fn access(&self, f: &FuncSym, part: Part<'_>) -> CallAccess {
+        let [reads, writes] = match part {
+            Part::Field(ty, name) => self.touches.part(f, ty, Some(name)),
+            Part::Items(ty) => self.touches.part(f, ty, None),
+            Part::Other => self.touches.any(f),
+        };
+        match (reads, writes) {
+            (_, true) => CallAccess::Writes,
+            (true, false) => CallAccess::Reads,
+            (false, false) => CallAccess::None,
+        }
+    }
 }
 
 impl Program for Running<'_> {

@@ -23,6 +23,7 @@ const EXCEPTIONS: [Exc; 2] = [Exc::OverflowError, Exc::RuntimeError];
 struct Facts {
     raises: bool,
     collects: bool,
+    elidable: bool,
 }
 
 /// All that compiling the loops of a program takes. It can be written and read.
@@ -51,6 +52,7 @@ impl JitTables {
             let facts = Facts {
                 raises: program.can_raise(f),
                 collects: effects.effects(f).can_collect,
+                elidable: program.is_elidable(f),
             };
             (f.clone(), facts)
         });
@@ -187,6 +189,10 @@ impl JitProgram for Tabled {
 
     fn can_raise(&self, f: &FuncSym) -> bool {
         self.functions.get(f).is_none_or(|f| f.raises)
+    }
+
+    fn is_elidable(&self, f: &FuncSym) -> bool {
+        self.functions.get(f).is_some_and(|f| f.elidable)
     }
 
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use taipan_graph::{BlockId, Operation, VarId, find_loops};
 use taipan_lltype::{
-    FuncKind, FuncSym, LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, TypeKind, View,
+    FuncSym, LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, TypeKind, View,
 };
 
 use crate::code::{Arg, TsGraph, TsKind};
@@ -59,13 +59,10 @@ struct Online<'a> {
 impl Online<'_> {
     /// What a call of one function becomes.
     fn kind(&self, f: &FuncSym) -> TsKind {
-        let hints = self.program.hints(f);
-        if hints.elidable {
+        if self.purity.is_elidable(f) {
             TsKind::ElidableCall
         } else if self.program.looks_inside(f) {
             TsKind::Inline(vec![f.clone()])
-        } else if matches!(f.kind(), FuncKind::Helper { .. }) && self.purity.is_pure(f) {
-            TsKind::ElidableCall
         } else {
             TsKind::ResidualCall
         }

@@ -47,6 +47,9 @@ pub trait JitProgram: Program {
     /// Whether a call of it may leave an exception.
     fn can_raise(&self, f: &FuncSym) -> bool;
 
+    /// Whether calls of it that stay calls can be merged with others: see [`crate::is_elidable`].
+    fn is_elidable(&self, f: &FuncSym) -> bool;
+
     /// The driver that a function has a merge point of; the same for its portal.
     fn driver(&self, f: &FuncSym) -> Option<DriverInfo>;
 

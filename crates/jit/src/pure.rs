@@ -7,8 +7,10 @@
 //! v3 = int_sub(v1, 1)         ; v3 is sp
 //! v4 = int_lt(v3, 0)          ; known to be false
 //! ```
+//!
+//! Calls of `elidable` functions are among them from where it is known that they have not raised.
 
-use taipan_lltype::{LLOp, LLType, NumFamily, NumOp, SIGNED, word_of_u64};
+use taipan_lltype::{LLOp, LLType, NumFamily, NumOp, PlainOp, SIGNED, word_of_u64};
 
 use crate::held::Held;
 use crate::state::{BoxId, JitState, Word};
@@ -45,6 +47,21 @@ impl JitState {
     pub(crate) fn pure_result(&self, op: LLOp, ty: LLType, args: &[PureArg]) -> Option<BoxId> {
         let found = (self.pure.iter().rev()).find(|f| f.op == op && f.ty == ty && f.args == args);
         found.map(|f| f.result)
+    }
+
+    /// The result of a call of a function that gives the same for equal arguments, that was
+    /// generated before; the function comes first among them.
+    ///
+    /// Null is no result: programs make what they do not find, and find it from then on, though
+    /// they call the search elidable.
+    pub(crate) fn pure_call(&self, ty: LLType, args: &[PureArg]) -> Option<BoxId> {
+        let result = self.pure_result(PlainOp::DirectCall.into(), ty, args)?;
+        (ty.pointee().is_none() || self.get(result).nonzero).then_some(result)
+    }
+
+    /// A call has raised, or may have: what it would give is not known.
+    pub(crate) fn forget_pure_calls(&mut self) {
+        self.pure.retain(|f| f.op != PlainOp::DirectCall.into());
     }
 
     /// Notes the result of an operation.

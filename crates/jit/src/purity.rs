@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 use taipan_graph::Operation;
 use taipan_lltype::{
-    ConstantOperand, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
-    PlainOp, Program, TypeKind, View, VoidConst,
+    ConstantOperand, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
+    NamedOperands, PlainOp, Program, TypeKind, View, VoidConst,
 };
 
 use crate::program::JitProgram;
@@ -16,6 +16,11 @@ use crate::program::JitProgram;
 pub(crate) struct Purity<'p> {
     program: &'p dyn JitProgram,
     known: RefCell<FxHashMap<FuncSym, bool>>,
+}
+
+/// Whether calls of a function that stay calls can be merged with others.
+pub fn is_elidable(program: &dyn JitProgram, f: &FuncSym) -> bool {
+    Purity::new(program).is_elidable(f)
 }
 
 /// Type of an operand.
@@ -85,6 +90,14 @@ impl<'p> Purity<'p> {
             program,
             known: RefCell::default(),
         }
+    }
+
+    /// Whether calls of a function that stay calls give the same for equal arguments, and do
+    /// nothing else: it is said so, or it is a helper of the prelude of which that is found.
+    pub(crate) fn is_elidable(&self, f: &FuncSym) -> bool {
+        let helper = || matches!(f.kind(), FuncKind::Helper { .. });
+        self.program.hints(f).elidable
+            || helper() && !self.program.looks_inside(f) && self.is_pure(f)
     }
 
     /// Whether calls of a function are pure.

@@ -646,6 +646,7 @@ impl<'p> Specializer<'p> {
 
     /// Makes the exception that code has left one of the state.
     fn fetch_exception(&mut self, state: &mut JitState) {
+        state.forget_pure_calls();
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
         let etype = self.residual.op(state.at, View::ExcType {}, t);
         let evalue = self.residual.op(state.at, View::ExcValue {}, v);

@@ -157,7 +157,7 @@ impl OwnTouches {
 }
 
 /// What calls of the functions of a program do, kept.
-pub(crate) struct Touches<'p> {
+pub struct Touches<'p> {
     program: &'p dyn JitProgram,
     known: RefCell<FxHashMap<FuncSym, Rc<Touched>>>,
     /// Which of them may write a field that seldom changes.
@@ -165,7 +165,8 @@ pub(crate) struct Touches<'p> {
 }
 
 impl<'p> Touches<'p> {
-    pub(crate) fn new(program: &'p dyn JitProgram) -> Self {
+    /// Nothing is kept yet.
+    pub fn new(program: &'p dyn JitProgram) -> Self {
         Touches {
             program,
             known: RefCell::default(),
@@ -191,6 +192,24 @@ impl<'p> Touches<'p> {
         let may = touched.writes_anything || touched.writes.iter().any(seldom_changes);
         self.invalidating.borrow_mut().insert(f.clone(), may);
         may
+    }
+
+    /// Whether a call of a function may read, and whether it may write, a field of a struct type,
+    /// or items of an array type if no field is given.
+    pub fn part(&self, f: &FuncSym, container: LLType, field: Option<&str>) -> [bool; 2] {
+        let touched = self.of(f);
+        let step = field.map_or(Step::Item(None), Step::Field);
+        match place_at(self.program, container, &[step], false) {
+            Some(place) => [touched.touches(place), touched.writes(place)],
+            None => self.any(f),
+        }
+    }
+
+    /// Whether a call of a function may read, and whether it may write, anything.
+    pub fn any(&self, f: &FuncSym) -> [bool; 2] {
+        let touched = self.of(f);
+        let reads = touched.reads_anything || !touched.reads.is_empty();
+        [reads, touched.writes_something()]
     }
 
     /// What a call of a function may do.

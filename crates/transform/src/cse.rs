@@ -16,37 +16,43 @@
 //! changes are known in all dominated blocks, what mutable memory holds ([`Ways`]) until
 //! something may write there.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{
     BlockId, Dominators, ExitSwitch, Operation, Substitution, VarId, remove_identical_vars_ssa,
     ssa_to_ssi,
 };
 use taipan_lltype::{
-    LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, Program,
+    BOOL, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NumFamily, NumOp, PlainOp, Program,
 };
 
+use crate::around::{Around, Effect, Initialised, asks_for_exception};
 use crate::fold::opposite;
-use crate::memory::{Access, Memory, Ways, condition_of, place, writes_anything};
+use crate::loops::dereferenced;
+use crate::memory::{Access, Memory, Ways, condition_of, place};
 use crate::ssa::constant;
 
 /// Merges equal computations. The graph is in SSI form.
 pub(crate) fn merge_common(g: &mut LLGraph, program: &dyn Program) {
-    merge_common_ssa(g, program);
+    merge_common_ssa(g, Around::program(program));
     ssa_to_ssi(g);
 }
 
 /// The same for a graph in SSA form, which it stays in.
-pub(crate) fn merge_common_ssa(g: &mut LLGraph, program: &dyn Program) {
+pub(crate) fn merge_common_ssa(g: &mut LLGraph, around: Around<'_>) {
     remove_identical_vars_ssa(g);
+    let initialised = Initialised::of(g, around);
+    let around = around.of_graph(&initialised);
     let mut pass = Cse {
-        program,
-        ways: Ways::new(g, program),
+        around,
+        ways: Ways::new(g, around),
         children: vec![Vec::new(); g.blocks.len()],
         replaced: Substitution::<LowLevel>::default(),
         shrinks: (g.blocks.iter().flat_map(|b| &b.operations))
             .any(|op| op.op == PlainOp::ShrinkArray.into()),
         pure: FxHashMap::default(),
         conditions: FxHashMap::default(),
+        asked: FxHashMap::default(),
+        accessed: FxHashSet::default(),
     };
     let dominators = Dominators::new(g);
     for b in g.reachable() {
@@ -66,8 +72,8 @@ pub(crate) fn merge_common_ssa(g: &mut LLGraph, program: &dyn Program) {
 type Key = (LLOp, Vec<LLOperand>, LLType);
 
 struct Cse<'a> {
-    program: &'a dyn Program,
-    ways: Ways,
+    around: Around<'a>,
+    ways: Ways<'a>,
     children: Vec<Vec<BlockId>>,
     replaced: Substitution<LowLevel>,
     /// Whether lengths may change.
@@ -76,6 +82,27 @@ struct Cse<'a> {
     /// known of conditions there.
     pure: FxHashMap<Key, LLOperand>,
     conditions: FxHashMap<VarId, LLConst>,
+    /// Calls that can be merged once it is known that they have not raised, by the variable
+    /// that says so.
+    asked: FxHashMap<VarId, (Key, LLOperand)>,
+    /// Objects that were accessed in the blocks that dominate the current one.
+    accessed: FxHashSet<VarId>,
+}
+
+/// What a block adds to what is known in those that it dominates.
+#[derive(Default)]
+struct Added {
+    keys: Vec<Key>,
+    accessed: Vec<VarId>,
+}
+
+/// The last operation of a block so far, where it was a call that can be merged.
+enum Last {
+    Other,
+    /// It may have raised.
+    Called(Key, LLOperand),
+    /// It has been merged with one that has not raised.
+    Merged,
 }
 
 /// Steps of the walk down the dominator tree.
@@ -84,7 +111,7 @@ enum Step {
     /// condition of that link.
     Enter(BlockId, Option<(Memory, Option<(VarId, LLConst)>)>),
     /// Forget what was added for a block and those below it.
-    Leave(Vec<Key>, Option<VarId>),
+    Leave(Added, Option<VarId>),
 }
 
 impl Cse<'_> {
@@ -92,20 +119,25 @@ impl Cse<'_> {
         let mut pending = vec![Step::Enter(g.startblock, None)];
         while let Some(step) = pending.pop() {
             match step {
-                Step::Leave(keys, condition) => {
-                    for k in keys {
+                Step::Leave(added, condition) => {
+                    for k in added.keys {
                         self.pure.remove(&k);
+                    }
+                    for v in added.accessed {
+                        self.accessed.remove(&v);
                     }
                     condition.and_then(|v| self.conditions.remove(&v));
                 }
                 Step::Enter(b, alone) => {
                     let (mut memory, condition) =
                         alone.unwrap_or_else(|| (self.ways.enter(g, b), None));
+                    let returned = self.returned(condition.as_ref());
                     // A condition that is known already stays known.
                     let condition = condition.filter(|(v, _)| !self.conditions.contains_key(v));
                     let known = condition.as_ref().map(|c| c.0);
                     self.conditions.extend(condition);
-                    let added = self.block(g, b, &mut memory);
+                    let mut added = self.block(g, b, &mut memory);
+                    added.keys.extend(returned);
                     pending.push(Step::Leave(added, known));
                     for c in self.children[b.index()].iter().rev() {
                         let block = g.block(b);
@@ -120,28 +152,69 @@ impl Cse<'_> {
         }
     }
 
+    /// Where a condition says that a call has not raised, that can be merged with others from
+    /// here on.
+    fn returned(&mut self, condition: Option<&(VarId, LLConst)>) -> Option<Key> {
+        let Some((v, LLConst::Bool(false))) = condition else {
+            return None;
+        };
+        let (key, result) = self.asked.get(v)?.clone();
+        self.pure.insert(key.clone(), result);
+        Some(key)
+    }
+
     /// What is known to be the value of an operand here.
     fn value(&self, o: &LLOperand) -> LLOperand {
         known_value(&self.replaced, &self.conditions, o)
     }
 
-    /// Goes through a block; answers the computations that it added.
-    fn block(&mut self, g: &mut LLGraph, b: BlockId, memory: &mut Memory) -> Vec<Key> {
-        let mut added = Vec::new();
+    /// Goes through a block; returns what it added.
+    fn block(&mut self, g: &mut LLGraph, b: BlockId, memory: &mut Memory) -> Added {
+        let mut added = Added::default();
         let canraise = g.block(b).canraise();
         let operations = std::mem::take(&mut g.block_mut(b).operations);
         let count = operations.len();
         let mut kept = Vec::with_capacity(count);
+        let mut last = Last::Other;
         for (i, mut op) in operations.into_iter().enumerate() {
             for a in &mut op.args {
                 *a = self.value(a);
             }
             let raising = canraise && i + 1 == count;
+            let before = std::mem::replace(&mut last, Last::Other);
+            if asks_for_exception(&op) {
+                match before {
+                    Last::Merged => {
+                        let value = constant(LLConst::Bool(false));
+                        self.replaced.insert(op.result, value);
+                        continue;
+                    }
+                    Last::Called(key, result) => _ = self.asked.insert(op.result, (key, result)),
+                    Last::Other => {}
+                }
+            }
+            if let Some(call) = (!raising)
+                .then(|| self.call(&op, *g.ty(op.result), &mut added))
+                .flatten()
+            {
+                if !matches!(call, Last::Merged) {
+                    kept.push(op);
+                }
+                last = call;
+                continue;
+            }
             match self.operation(g, &op, memory, raising, &mut added) {
                 Some(value) => {
                     self.replaced.insert(op.result, value);
                 }
-                None => kept.push(op),
+                None => {
+                    if let Some(v) = dereferenced(&op)
+                        && self.accessed.insert(v)
+                    {
+                        added.accessed.push(v);
+                    }
+                    kept.push(op);
+                }
             }
         }
         let block = g.block_mut(b);
@@ -171,13 +244,11 @@ impl Cse<'_> {
         op: &Operation<LowLevel>,
         memory: &mut Memory,
         raising: bool,
-        added: &mut Vec<Key>,
+        added: &mut Added,
     ) -> Option<LLOperand> {
         let ty = *g.ty(op.result);
         if raising {
-            if writes_anything(op) {
-                memory.clear();
-            }
+            self.affect(op, memory);
             return None;
         }
         let changes = self.shrinks
@@ -192,7 +263,7 @@ impl Cse<'_> {
             place,
             stored,
             immutable,
-        }) = place(g, op, self.program)
+        }) = place(g, op, self.around)
         {
             if let Some(value) = stored {
                 let there = memory.store(place, value);
@@ -207,10 +278,54 @@ impl Cse<'_> {
             memory.loaded(place, op.result.into());
             return None;
         }
-        if writes_anything(op) {
-            memory.clear();
-        }
+        self.affect(op, memory);
         None
+    }
+
+    /// Whether a pointer is known not to be null.
+    fn is_nonnull(&self, o: &LLOperand) -> bool {
+        let Some(v) = o.as_var() else {
+            return !matches!(o, LLOperand::Const(LLConst::Null(_)));
+        };
+        let tested = |op: PlainOp, truth: bool| {
+            let test = self.pure.get(&(op.into(), vec![o.clone()], *BOOL));
+            let test = test.and_then(LLOperand::as_var);
+            test.and_then(|t| self.conditions.get(&t)) == Some(&LLConst::Bool(truth))
+        };
+        self.accessed.contains(&v)
+            || tested(PlainOp::PtrNonzero, true)
+            || tested(PlainOp::PtrIszero, false)
+    }
+
+    /// Forgets what an operation may write.
+    fn affect(&self, op: &Operation<LowLevel>, memory: &mut Memory) {
+        match self.around.effect(op) {
+            Effect::None => {}
+            Effect::Calls(fs) => memory.called(fs, self.around),
+            Effect::Anything => memory.clear(),
+        }
+    }
+
+    /// Merges a call that can be with one before, if there is one. One that may raise is known
+    /// once it was asked whether it has. None for all other operations.
+    ///
+    /// A null pointer may mean that something was not found. Programs then make it, and find it
+    /// from then on, though they call the search elidable.
+    fn call(&mut self, op: &Operation<LowLevel>, ty: LLType, added: &mut Added) -> Option<Last> {
+        let raises = self.around.elidable(op)?;
+        let key = canonical(op.op, op.args.to_vec(), ty);
+        if let Some(value) = self.pure.get(&key)
+            && (ty.pointee().is_none() || self.is_nonnull(value))
+        {
+            self.replaced.insert(op.result, value.clone());
+            return Some(Last::Merged);
+        }
+        if raises {
+            return Some(Last::Called(key, op.result.into()));
+        }
+        self.pure.insert(key.clone(), op.result.into());
+        added.keys.push(key);
+        Some(Last::Other)
     }
 
     /// Whether one of two numbers is known to be less than the other.
@@ -234,7 +349,7 @@ impl Cse<'_> {
         &mut self,
         op: &Operation<LowLevel>,
         ty: LLType,
-        added: &mut Vec<Key>,
+        added: &mut Added,
     ) -> Option<LLOperand> {
         let key = canonical(op.op, op.args.to_vec(), ty);
         if let Some(value) = self.pure.get(&key) {
@@ -254,7 +369,7 @@ impl Cse<'_> {
             return Some(constant(LLConst::Bool(num == NumOp::Ne)));
         }
         self.pure.insert(key.clone(), op.result.into());
-        added.push(key);
+        added.keys.push(key);
         None
     }
 }

@@ -20,6 +20,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod around;
 mod asserts;
 mod barriers;
 mod calls;
@@ -57,6 +58,7 @@ mod tests;
 mod variables;
 mod zeroing;
 
+pub use around::{CallAccess, CallFacts, Part};
 pub use barriers::SHARED_CARD;
 pub use dispatch::thread_dispatch;
 pub use exceptions::exception_transform;

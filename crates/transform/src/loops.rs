@@ -27,6 +27,7 @@ use taipan_lltype::{
     LLConst, LLGraph, LLOp, LLOperand, LowLevel, NamedOperands, NumOp, PlainOp, Program, View,
 };
 
+use crate::around::{Around, Initialised};
 use crate::calls::calls_a_graph;
 use crate::memory::{Writes, place};
 
@@ -82,18 +83,20 @@ pub(crate) fn hoist_invariants(g: &mut LLGraph, program: &dyn Program) {
     if find_loops(g).is_empty() {
         return;
     }
-    hoist_invariants_ssa(g, program);
+    hoist_invariants_ssa(g, Around::program(program));
     ssa_to_ssi(g);
 }
 
 /// The same for a graph in SSA form, which it stays in.
-pub(crate) fn hoist_invariants_ssa(g: &mut LLGraph, program: &dyn Program) {
+pub(crate) fn hoist_invariants_ssa(g: &mut LLGraph, around: Around<'_>) {
     remove_identical_vars_ssa(g);
+    let initialised = Initialised::of(g, around);
+    let around = around.of_graph(&initialised);
     // Inner loops first: what leaves them may go on out of the outer ones.
     let mut loops = find_loops(g);
     loops.sort_by_key(|l| l.blocks.len());
     for i in 0..loops.len() {
-        let Some(place) = hoist(g, &loops[i], program) else {
+        let Some(place) = hoist(g, &loops[i], around) else {
             continue;
         };
         // A new block on the way into a loop belongs to the loops around it.
@@ -107,7 +110,7 @@ pub(crate) fn hoist_invariants_ssa(g: &mut LLGraph, program: &dyn Program) {
 }
 
 /// Answers the block in front of the loop that it made, if it made one.
-fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
+fn hoist(g: &mut LLGraph, l: &Loop, around: Around<'_>) -> Option<BlockId> {
     let inside: FxHashSet<BlockId> = l.blocks.iter().copied().collect();
     let entries = entry_map(g);
     let outside: Vec<LinkId> = (entries[l.header.index()].iter())
@@ -121,7 +124,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
     for b in &l.blocks {
         defined.extend(g.block(*b).definitions());
     }
-    let written = Writes::of(g, &l.blocks, program);
+    let written = Writes::of(g, &l.blocks, around);
     let calls = (l.blocks.iter())
         .flat_map(|b| &g.block(*b).operations)
         .any(calls_a_graph);
@@ -147,7 +150,7 @@ fn hoist(g: &mut LLGraph, l: &Loop, program: &dyn Program) -> Option<BlockId> {
                 let movable = invariant
                     && !(canraise && i == count)
                     && !(calls && is_load(op))
-                    && may_move(g, op, &known, certain.contains(b), &written, program);
+                    && may_move(g, op, &known, certain.contains(b), &written, around);
                 if movable {
                     defined.remove(&op.result);
                     hoisted.push(op.clone());
@@ -178,7 +181,7 @@ pub(crate) fn preheader(g: &mut LLGraph, entry: LinkId) -> BlockId {
 }
 
 /// Blocks that are run through whenever the loop is entered.
-fn certain_blocks(g: &LLGraph, l: &Loop) -> FxHashSet<BlockId> {
+pub(crate) fn certain_blocks(g: &LLGraph, l: &Loop) -> FxHashSet<BlockId> {
     let mut certain = FxHashSet::default();
     let mut b = l.header;
     while certain.insert(b) {
@@ -236,15 +239,15 @@ fn may_move(
     op: &Operation<LowLevel>,
     known: &FxHashSet<VarId>,
     certain: bool,
-    written: &Writes,
-    program: &dyn Program,
+    written: &Writes<'_>,
+    around: Around<'_>,
 ) -> bool {
     let accessible = |o: &LLOperand| match o {
         LLOperand::Var(v) => known.contains(v),
         LLOperand::Const(c) => !matches!(c, LLConst::Null(_)),
     };
     let stays = || {
-        let access = place(g, op, program);
+        let access = place(g, op, around);
         access.is_some_and(|a| a.immutable || !written.may_change(&a.place.kind))
     };
     match op.view() {

@@ -22,11 +22,11 @@ use taipan_graph::{
     BlockId, ExitCase, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
 };
 use taipan_lltype::{
-    Accessed, EFFECT, FuncKind, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel, NamedOperands,
-    PlainOp, Program, TypeKind, View, VoidConst,
+    Accessed, FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, View,
+    VoidConst,
 };
 
-use crate::calls::{Callees, callees, external_effects};
+use crate::around::{Around, CallAccess, Effect, Part};
 use crate::ssa::{constant, type_of};
 
 /// Places up to which they are looked at where ways meet: beyond, merging costs more
@@ -95,6 +95,17 @@ impl Kind {
         self.raw
     }
 
+    /// What functions are asked about.
+    pub(crate) fn part(&self) -> Part<'_> {
+        match &self.shape {
+            Shape::Field(ty, LLOperand::Const(LLConst::Void(VoidConst::Field(name)))) => {
+                Part::Field(*ty, name)
+            }
+            Shape::Items(ty) => Part::Items(*ty),
+            _ => Part::Other,
+        }
+    }
+
     /// Objects of the heap are what their types say. Raw memory may be seen at any type,
     /// as C programs may for which strict aliasing is off; pointers into objects of the
     /// heap are to values of the type that is there.
@@ -138,11 +149,7 @@ pub(crate) struct Access {
 }
 
 /// What a load or store is about; none for other operations.
-pub(crate) fn place(
-    g: &LLGraph,
-    op: &Operation<LowLevel>,
-    program: &dyn Program,
-) -> Option<Access> {
+pub(crate) fn place(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>) -> Option<Access> {
     let view = op.view();
     let Accessed {
         object,
@@ -155,11 +162,10 @@ pub(crate) fn place(
         View::Getfield { field, .. }
         | View::Setfield { field, .. }
         | View::BareSetfield { field, .. } => {
-            let body = program.body(container.as_struct()?);
+            let body = around.program.body(container.as_struct()?);
             if let LLOperand::Const(LLConst::Void(VoidConst::Field(n))) = field {
-                // What programs declare with `_immutable_fields_` is for values that
-                // are known; many write such attributes once more, later.
-                immutable = body.immutable.contains(n) && !n.starts_with("inst_");
+                immutable = body.immutable.contains(n)
+                    && (!n.starts_with("inst_") || around.believes(container, n, object));
             }
             match body.union {
                 true => Shape::Union(container),
@@ -199,66 +205,36 @@ fn is_field(o: &LLOperand) -> bool {
     matches!(o, LLOperand::Const(LLConst::Void(VoidConst::Field(_))))
 }
 
-/// Whether an operation with an effect leaves memory that loads read alone.
-fn is_harmless(op: &Operation<LowLevel>) -> bool {
-    use PlainOp::*;
-    if let Callees::Known([f]) = callees(op) {
-        // The runtime's functions write to strings at the most, C functions to where
-        // pointers lead, libraries to where they ever led.
-        let own = matches!(f.kind(), FuncKind::External { library: None, .. });
-        let raw =
-            |t: &LLType| matches!(t.kind(), TypeKind::Ptr(_) | TypeKind::Address) && !t.is_gc_ptr();
-        return own
-            && !f.ty().args.iter().any(raw)
-            && external_effects(f).is_some_and(|e| !e.can_collect);
-    }
-    matches!(
-        op.op,
-        LLOp::Plain(
-            Malloc
-                | MallocVarsize
-                | Keepalive
-                | DebugAssert
-                | JitMarker
-                | JitNote
-                | JitForceQuasiImmutable
-                | JitInvalidated
-                | Hint
-                | DebugStartTraceback
-                | DebugRecordTraceback
-                | DebugCatchException
-                | DebugReraiseTraceback
-                | IntAddOvf
-                | IntAddNonnegOvf
-                | IntSubOvf
-                | IntMulOvf
-        )
-    )
-}
-
-/// Whether an operation that is no store to a [`place`] may write anywhere.
-pub(crate) fn writes_anything(op: &Operation<LowLevel>) -> bool {
-    op.op.flags() & EFFECT != 0 && !is_harmless(op)
-}
-
 /// What some blocks write.
-pub(crate) struct Writes {
+pub(crate) struct Writes<'a> {
+    around: Around<'a>,
     kinds: Vec<Kind>,
+    callees: Vec<FuncSym>,
     anything: bool,
 }
 
-impl Writes {
+impl<'a> Writes<'a> {
     /// What these blocks write.
-    pub(crate) fn of(g: &LLGraph, blocks: &[BlockId], program: &dyn Program) -> Writes {
+    pub(crate) fn of(g: &LLGraph, blocks: &[BlockId], around: Around<'a>) -> Writes<'a> {
         let mut writes = Writes {
+            around,
             kinds: Vec::new(),
+            callees: Vec::new(),
             anything: false,
         };
         for op in blocks.iter().flat_map(|b| &g.block(*b).operations) {
-            match place(g, op, program) {
+            match place(g, op, around) {
                 Some(p) if p.stored.is_some() => writes.kinds.push(p.place.kind),
                 Some(_) => {}
-                None => writes.anything |= writes_anything(op),
+                None => match around.effect(op) {
+                    Effect::None => {}
+                    Effect::Calls(fs) => {
+                        let new = fs.iter().filter(|f| !writes.callees.contains(f));
+                        let new: Vec<FuncSym> = new.cloned().collect();
+                        writes.callees.extend(new);
+                    }
+                    Effect::Anything => writes.anything = true,
+                },
             }
         }
         writes
@@ -266,7 +242,10 @@ impl Writes {
 
     /// Whether a place of this kind may change.
     pub(crate) fn may_change(&self, kind: &Kind) -> bool {
-        self.anything || self.kinds.iter().any(|k| k.may_alias(kind))
+        self.anything
+            || self.kinds.iter().any(|k| k.may_alias(kind))
+            || !self.callees.is_empty()
+                && self.around.access(&self.callees, kind) == CallAccess::Writes
     }
 }
 
@@ -288,6 +267,12 @@ impl Memory {
         self.0.clear();
     }
 
+    /// One of these functions is called.
+    pub(crate) fn called(&mut self, fs: &[FuncSym], around: Around<'_>) {
+        self.0
+            .retain(|p, _| around.access(fs, &p.kind) != CallAccess::Writes);
+    }
+
     /// A store. Answers whether the value was there already.
     pub(crate) fn store(&mut self, place: Place, value: LLOperand) -> bool {
         let value = Held::Value(value);
@@ -307,25 +292,25 @@ impl Memory {
 
 /// What is known of memory on the links of a graph in SSA form, block after block in
 /// an order in which all ways to a block but those back to it come first.
-pub(crate) struct Ways {
+pub(crate) struct Ways<'a> {
     entries: Vec<Vec<LinkId>>,
     /// For links to blocks that others lead to, too.
     on_links: FxHashMap<LinkId, Memory>,
     /// Input arguments that were made of loads.
     made: FxHashMap<(BlockId, Place), VarId>,
     /// What loops write, by their headers.
-    loops: FxHashMap<BlockId, Writes>,
+    loops: FxHashMap<BlockId, Writes<'a>>,
 }
 
-impl Ways {
-    pub(crate) fn new(g: &LLGraph, program: &dyn Program) -> Ways {
+impl<'a> Ways<'a> {
+    pub(crate) fn new(g: &LLGraph, around: Around<'a>) -> Ways<'a> {
         let loops = find_loops(g).into_iter();
         Ways {
             entries: entry_map(g),
             on_links: FxHashMap::default(),
             made: FxHashMap::default(),
             loops: loops
-                .map(|l| (l.header, Writes::of(g, &l.blocks, program)))
+                .map(|l| (l.header, Writes::of(g, &l.blocks, around)))
                 .collect(),
         }
     }

@@ -7,6 +7,7 @@ use taipan_lltype::{
 };
 
 use crate::Summaries;
+use crate::around::{Around, CallFacts};
 use crate::asserts::remove_asserts;
 use crate::check::check;
 use crate::cse::{merge_common, merge_common_ssa};
@@ -107,10 +108,15 @@ pub fn optimize_hinted(
 /// Optimises code that is made while a program runs: what of the above costs little. The graph
 /// is in SSA form, and in SSI form afterwards; in between it is in SSA form as long as it can
 /// be, since in large graphs most of what SSI form adds is values on their way to the exits.
-pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
+pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program, calls: &dyn CallFacts) {
+    let around = Around {
+        program,
+        calls: Some(calls),
+        initialised: None,
+    };
     join_blocks_ssa(g);
     fold_operations(g, program);
-    merge_common_ssa(g, program);
+    merge_common_ssa(g, around);
     transform_dead_op_vars(g);
     ssa_to_ssi(g);
     g.compact();
@@ -118,11 +124,11 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program) {
     cleanup(g);
     if !find_loops(g).is_empty() {
         rotate_loops(g);
-        peel_loops(g);
-        hoist_invariants_ssa(g, program);
-        merge_common_ssa(g, program);
+        peel_loops(g, around);
+        hoist_invariants_ssa(g, around);
+        merge_common_ssa(g, around);
         fold_operations(g, program);
-        keep_in_variables(g, program);
+        keep_in_variables(g, around);
         ssa_to_ssi(g);
         thread_links(g);
         cleanup(g);

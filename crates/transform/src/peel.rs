@@ -15,24 +15,85 @@
 //! a class, is known in all that follow: loads and tests of what does not change vanish from the
 //! loop, though it would be wrong to move them in front of it.
 
-use taipan_graph::{LinkId, Loop, entry_map, find_loops};
+use rustc_hash::FxHashSet;
+use taipan_graph::{LinkId, Loop, VarId, entry_map, find_loops, remove_identical_vars_ssa};
 use taipan_lltype::LLGraph;
 
+use crate::around::{Around, Initialised};
 use crate::calls::calls_a_graph;
+use crate::memory::{Writes, place};
 
 /// Loops with more operations than this are left as they are.
 const LARGEST: usize = 400;
 
-/// Peels the innermost loops that call nothing: across calls values are kept in memory anyway.
-/// The graph is in SSI form.
-pub(crate) fn peel_loops(g: &mut LLGraph) {
+/// In a loop that calls functions, one in so many operations has to vanish at least: across calls
+/// values are kept in memory anyway.
+const WORTHWHILE: usize = 16;
+
+/// How many operations a call that vanishes counts for.
+const CALL: usize = 16;
+
+/// Peels innermost loops. The graph is in SSI form.
+pub(crate) fn peel_loops(g: &mut LLGraph, around: Around<'_>) {
     let loops = find_loops(g);
+    let mut ssa = None;
     for l in &loops {
         let is_outer = (loops.iter()).any(|o| o.header != l.header && l.contains(o.header));
         let operations = || l.blocks.iter().flat_map(|b| &g.block(*b).operations);
-        let fits = operations().count() <= LARGEST && !operations().any(calls_a_graph);
-        if !is_outer && fits && l.header != g.startblock {
-            peel(g, l);
+        let count = operations().count();
+        if is_outer || count > LARGEST || l.header == g.startblock {
+            continue;
+        }
+        if operations().any(calls_a_graph) {
+            let ssa = ssa.get_or_insert_with(|| {
+                let mut ssa = g.clone();
+                remove_identical_vars_ssa(&mut ssa);
+                let initialised = Initialised::of(&ssa, around);
+                (ssa, initialised)
+            });
+            if saved(&ssa.0, l, around.of_graph(&ssa.1)) * WORTHWHILE < count {
+                continue;
+            }
+        }
+        peel(g, l);
+    }
+}
+
+/// How many operations of a loop give the same in each round, so that the first one is enough.
+/// The graph is in SSA form.
+fn saved(g: &LLGraph, l: &Loop, around: Around<'_>) -> usize {
+    let written = Writes::of(g, &l.blocks, around);
+    let blocks = || l.blocks.iter().map(|b| g.block(*b));
+    let mut changing: FxHashSet<VarId> = blocks().flat_map(|b| b.definitions()).collect();
+    let mut saved = 0;
+    loop {
+        let before = saved;
+        for op in blocks().flat_map(|b| &b.operations) {
+            let changes = |v: &VarId| changing.contains(v);
+            if !changes(&op.result)
+                || op
+                    .args
+                    .iter()
+                    .filter_map(|a| a.as_var())
+                    .any(|v| changes(&v))
+            {
+                continue;
+            }
+            saved += match (place(g, op, around), around.elidable(op)) {
+                (_, Some(_)) => CALL,
+                (Some(load), _) if load.stored.is_none() => {
+                    match load.immutable || !written.may_change(&load.place.kind) {
+                        true => 1,
+                        false => continue,
+                    }
+                }
+                (None, None) if op.op.can_fold() && !op.op.can_raise() => 1,
+                _ => continue,
+            };
+            changing.remove(&op.result);
+        }
+        if saved == before {
+            return saved;
         }
     }
 }

@@ -11,18 +11,20 @@
 //! ```
 //!
 //! That is right where nothing else in the loop can be the same place: all accesses of that kind
-//! are to one object, at constant offsets, and nothing is called. It comes after peeling: what the
-//! first round has accessed may be read in front of the loop.
+//! are to one object, at constant offsets, and no function that is called accesses it. It comes
+//! after peeling: what the first round has accessed, or what is accessed whenever the loop is
+//! entered, may be read in front of the loop.
 
 use rustc_hash::FxHashSet;
 use taipan_graph::{
     BlockId, Dominators, Link, LinkId, Loop, Operation, Substitution, entry_map, find_loops,
     remove_identical_vars_ssa,
 };
-use taipan_lltype::{LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp, Program};
+use taipan_lltype::{FuncSym, LLGraph, LLOp, LLOperand, LLType, LowLevel, PlainOp};
 
-use crate::loops::preheader;
-use crate::memory::{Place, place, writes_anything};
+use crate::around::{Around, CallAccess, Effect, Initialised};
+use crate::loops::{certain_blocks, preheader};
+use crate::memory::{Place, place};
 use crate::ssa::push;
 
 /// So many places of a loop are kept in variables at most: there are not many more registers.
@@ -41,8 +43,10 @@ struct Kept {
 }
 
 /// Keeps what innermost loops work on in variables. The graph is in SSA form.
-pub(crate) fn keep_in_variables(g: &mut LLGraph, program: &dyn Program) {
+pub(crate) fn keep_in_variables(g: &mut LLGraph, around: Around<'_>) {
     remove_identical_vars_ssa(g);
+    let initialised = Initialised::of(g, around);
+    let around = around.of_graph(&initialised);
     let loops = find_loops(g);
     for l in &loops {
         let is_outer = (loops.iter()).any(|o| o.header != l.header && l.contains(o.header));
@@ -53,17 +57,18 @@ pub(crate) fn keep_in_variables(g: &mut LLGraph, program: &dyn Program) {
             .filter(|e| !l.contains(e.source))
             .copied()
             .collect();
-        let kept = candidates(g, l, &entries, program);
+        let kept = candidates(g, l, &entries, around);
         if kept.iter().any(|k| k.stored) {
-            keep(g, l, &entries, &kept, program);
+            keep(g, l, &entries, &kept, around);
         }
     }
 }
 
 /// The places of a loop that can be kept in variables.
-fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], program: &dyn Program) -> Vec<Kept> {
+fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], around: Around<'_>) -> Vec<Kept> {
     let dominators = Dominators::new(g);
     let mut all = Vec::new();
+    let mut called: Vec<FuncSym> = Vec::new();
     let mut defined = FxHashSet::default();
     for b in &l.blocks {
         let block = g.block(*b);
@@ -72,13 +77,18 @@ fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], program: &dyn Program) 
             return Vec::new();
         }
         for op in &block.operations {
-            match place(g, op, program) {
+            match place(g, op, around) {
                 Some(access) => all.push((access, op)),
-                None if writes_anything(op) => return Vec::new(),
-                None => {}
+                None => match around.effect(op) {
+                    Effect::None => {}
+                    Effect::Calls(fs) => called.extend(fs.iter().cloned()),
+                    Effect::Anything => return Vec::new(),
+                },
             }
         }
     }
+    let mut certain: Vec<BlockId> = certain_blocks(g, l).into_iter().collect();
+    certain.sort_unstable();
     let is_fixed = |p: &Place| p.is_constant(|v| defined.contains(&v));
     let mut kept: Vec<Kept> = Vec::new();
     for (access, op) in &all {
@@ -93,12 +103,13 @@ fn candidates(g: &LLGraph, l: &Loop, entries: &[LinkId], program: &dyn Program) 
         let Some((load, store)) = operations(op.op) else {
             continue;
         };
-        let may = !access.immutable && !p.kind.is_raw() && is_fixed(p) && alone;
-        if may
-            && entries
-                .iter()
-                .all(|e| was_accessed(g, &dominators, e.source, p, program))
-        {
+        // What a call reads has to be there.
+        let untouched = called.is_empty() || around.access(&called, &p.kind) == CallAccess::None;
+        let may = !access.immutable && !p.kind.is_raw() && is_fixed(p) && alone && untouched;
+        let accesses = |b: &BlockId| accesses(g, *b, p, around);
+        let is_there = certain.iter().any(accesses)
+            || (entries.iter()).all(|e| was_accessed(g, &dominators, e.source, p, around));
+        if may && is_there {
             let mut args = vec![p.object.clone()];
             args.extend(p.path.iter().cloned());
             kept.push(Kept {
@@ -137,18 +148,23 @@ fn operations(op: LLOp) -> Option<(LLOp, LLOp)> {
     Some((load.into(), store.into()))
 }
 
+/// Whether a block accesses a place.
+fn accesses(g: &LLGraph, b: BlockId, p: &Place, around: Around<'_>) -> bool {
+    let mut operations = g.block(b).operations.iter();
+    operations.any(|op| place(g, op, around).is_some_and(|a| a.place == *p))
+}
+
 /// Whether a block or one that dominates it accesses a place: then it is there.
 fn was_accessed(
     g: &LLGraph,
     dominators: &Dominators,
     b: BlockId,
     p: &Place,
-    program: &dyn Program,
+    around: Around<'_>,
 ) -> bool {
     let mut at = Some(b);
     while let Some(b) = at {
-        let mut operations = g.block(b).operations.iter();
-        if operations.any(|op| place(g, op, program).is_some_and(|a| a.place == *p)) {
+        if accesses(g, b, p, around) {
             return true;
         }
         at = dominators.immediate(b);
@@ -156,7 +172,7 @@ fn was_accessed(
     false
 }
 
-fn keep(g: &mut LLGraph, l: &Loop, entries: &[LinkId], kept: &[Kept], program: &dyn Program) {
+fn keep(g: &mut LLGraph, l: &Loop, entries: &[LinkId], kept: &[Kept], around: Around<'_>) {
     for e in entries {
         let before = match g.block(e.source).exits.len() {
             1 => e.source,
@@ -182,7 +198,7 @@ fn keep(g: &mut LLGraph, l: &Loop, entries: &[LinkId], kept: &[Kept], program: &
         let operations = std::mem::take(&mut g.block_mut(*b).operations);
         let mut rest: Vec<Operation<LowLevel>> = Vec::with_capacity(operations.len());
         for op in operations {
-            let access = place(g, &op, program);
+            let access = place(g, &op, around);
             let found = access.and_then(|a| {
                 let i = kept.iter().position(|k| k.place == a.place)?;
                 Some((i, a.stored))

@@ -386,6 +386,10 @@ impl JitProgram for StageProgram<'_> {
         }
     }
 
+    fn is_elidable(&self, f: &FuncSym) -> bool {
+        taipan_jit::is_elidable(self, f)
+    }
+
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {
         timeshifted(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }

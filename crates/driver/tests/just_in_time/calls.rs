@@ -118,3 +118,122 @@ def target(driver, args):
         }
     }
 }
+
+const LOOKUPS: &str = "
+from rpython.rlib.jit import JitDriver, elidable, dont_look_inside, promote
+driver = JitDriver(greens=['how'], reds=['n', 'space', 'total'])
+class W(object):
+    _immutable_fields_ = ['value']
+    def __init__(self, value): self.value = value
+class Version(object): pass
+class Space(object):
+    def __init__(self):
+        self.names = {'x': W(3), 'y': W(4)}
+        self.cache = {}
+        self.made = 0
+        self.version = Version()
+    def set(self, name, value):
+        self.names[name] = W(value)
+        self.version = Version()
+    @elidable
+    def lookup(self, name, version):
+        return self.names.get(name, None)
+    @elidable
+    def must_find(self, name, version):
+        return self.names[name]
+    @elidable
+    def find(self, key):
+        return self.cache.get(key, None)
+    def get(self, key):
+        w = self.find(key)
+        if w is None: w = self.make(key)
+        return w
+    @dont_look_inside
+    def make(self, key):
+        self.made += 1
+        w = W(key * 10 + self.made)
+        self.cache[key] = w
+        return w
+    @elidable
+    def number(self, key, version): return key * 3 + len(self.names)
+@dont_look_inside
+def sometimes(space, n):
+    if n % 16 == 0: space.set('x', n)
+    if n % 40 == 5: space.set('z', n)
+def main(how):
+    space = Space(); n = 100; total = 0
+    while n > 0:
+        driver.jit_merge_point(how=how, n=n, space=space, total=total)
+        if how == 0:
+            w = space.lookup('x', space.version)
+            if w is not None: total += w.value
+            w = space.lookup('x', space.version)
+            if w is not None: total += w.value
+        elif how == 1:
+            w = space.get(n & 7)
+            v = space.get(n & 7)
+            total += w.value
+            if v is not w: total += 100000
+        elif how == 2:
+            try:
+                total += space.must_find('z', space.version).value
+                total += space.must_find('z', space.version).value
+            except KeyError:
+                total += 1
+            sometimes(space, n)
+        elif how == 3:
+            total += space.number(n & 1, space.version) + space.number(n & 1, space.version)
+            sometimes(space, n)
+        elif how == 4:
+            w = space.lookup('x', space.version)
+            if w is not None: total += w.value
+            sometimes(space, n)
+            w = space.lookup('x', space.version)
+            if w is not None: total += w.value
+        n -= 1
+    return total + space.made
+";
+
+/// Calls of elidable functions with arguments that are not known are merged, but for those that
+/// have found nothing, and have raised.
+#[test]
+fn calls_of_elidable_functions_are_merged() {
+    let mut db = database(LOOKUPS);
+    let expected: Vec<String> = (0..5)
+        .map(|how| outcome(&db, "main", &[how], Engine::LLInterp, None))
+        .collect();
+    db.generate_jit(true);
+    let mut text = String::new();
+    for (how, expected) in (0..).zip(&expected) {
+        for engine in [Engine::LLInterp, Engine::Native] {
+            for threshold in [1, 3, 20] {
+                let report = Arc::new(Mutex::new(JitReport::default()));
+                let options = JitOptions {
+                    threshold: Some(threshold),
+                    report: Some(report.clone()),
+                    ..JitOptions::default()
+                };
+                let got = outcome(&db, "main", &[how], engine, Some(options));
+                assert_eq!(&got, expected, "{how}, {engine:?}, threshold {threshold}");
+                let report = report.lock().expect("nothing panicked");
+                if threshold == 3 {
+                    let calls = &report.counts["residual"]["direct_call"];
+                    text += &format!("{engine:?} {how}: {calls} calls\n");
+                }
+            }
+        }
+    }
+    expect![[r#"
+        LLInterp 0: 3 calls
+        Native 0: 3 calls
+        LLInterp 1: 6 calls
+        Native 1: 6 calls
+        LLInterp 2: 2 calls
+        Native 2: 2 calls
+        LLInterp 3: 2 calls
+        Native 3: 2 calls
+        LLInterp 4: 5 calls
+        Native 4: 5 calls
+    "#]]
+    .assert_eq(&text);
+}

@@ -179,7 +179,7 @@ impl<'p> Functions<'p> {
         let again = self.cell(function, Point::Again(head), live.clone(), None);
         let extent = Extent::Loop(inside, counter, again);
         let mut graph = self.region(jit, function, head, &live, extent);
-        optimize_residual(&mut graph, &jit.program);
+        optimize_residual(&mut graph, &jit.program, &jit.program);
         let f = &self.functions[function];
         let rounds = f.counters.get(&head).map_or(0, |c| c.1);
         self.log.reason(entry, || match blocks {

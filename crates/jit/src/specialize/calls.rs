@@ -1,12 +1,13 @@
 //! Calls: of functions that are compiled into their caller, while compiling, and of those
 //! that stay calls.
 
-use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOperand, LLType, View, VoidConst};
+use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOperand, LLType, PlainOp, View, VoidConst};
 
 use super::stubs::{Promoted, Stub};
 use super::{Activation, Failure, Specializer};
 use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
+use crate::pure::PureFact;
 use crate::residual::void_operand;
 use crate::state::{Content, GenVar, JitState, RedBox, Val};
 use crate::world::{Called, World};
@@ -143,6 +144,8 @@ impl Specializer<'_> {
     /// compiler hardly meets these before the program has made it. So null is the first of the
     /// values that a switch on the result knows, and what is found later gets a case of its own.
     /// From then on it stands where the call was: what was found once is found always.
+    ///
+    /// Where arguments are not known, a call is merged with an equal one before.
     pub(super) fn elidable_call(
         &mut self,
         world: &mut dyn World,
@@ -154,6 +157,12 @@ impl Specializer<'_> {
         let mut args = op.args.iter();
         let known = args.all(|a| self.known_arg(world, &state, a).is_some());
         let mut found_nothing = false;
+        let pure = self.pure_args(world, &mut state, &graph, op);
+        if !known && let Some(b) = state.pure_call(info.ty, &pure) {
+            self.set(&mut state, &graph, op, Val::Red(b));
+            state.frame_mut().op += 1;
+            return Ok(Some(state));
+        }
         if known {
             let called = self.call_now(world, &state, &graph, op)?;
             let helper = match callee_and_args(op).0 {
@@ -168,6 +177,14 @@ impl Specializer<'_> {
             }
         }
         self.residual_call(world, &mut state, &graph, op)?;
+        if let (false, Val::Red(result)) = (known, state.frame().values.get(op.result)) {
+            state.remember_pure(PureFact {
+                op: PlainOp::DirectCall.into(),
+                ty: info.ty,
+                args: pure,
+                result,
+            });
+        }
         state.frame_mut().op += 1;
         if found_nothing && let Val::Red(result) = state.frame().values.get(op.result) {
             let mut live = op.live.clone();

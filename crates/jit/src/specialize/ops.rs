@@ -414,7 +414,7 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    fn pure_args(
+    pub(super) fn pure_args(
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,

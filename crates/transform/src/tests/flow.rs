@@ -6,6 +6,7 @@ use taipan_lltype::text::LLNames;
 use taipan_lltype::{FuncSym, LLGraph, StructType, TableProgram, check_operations};
 
 use super::{Pipeline, ends};
+use crate::around::Around;
 use crate::asserts::remove_asserts;
 use crate::cse::merge_common;
 use crate::dispatch::thread_dispatch;
@@ -50,12 +51,12 @@ fn run(pass: &str, f: &FuncSym, g: &mut LLGraph, p: &Pipeline) {
         "gc_transform" => *g = crate::gc_transform(g, p, &mut Passes::default()),
         "hoist_invariants" => hoist_invariants(g, program),
         "inline_calls" => inline_calls(f, g, p),
-        "keep_in_variables" => keep_in_variables(g, program),
+        "keep_in_variables" => keep_in_variables(g, Around::program(program)),
         "mark_filled" => mark_filled(g, p),
         "merge_common" => merge_common(g, program),
         "merge_if_blocks" => merge_if_blocks(g),
         "narrow_ranges" => _ = narrow_ranges(g),
-        "peel_loops" => peel_loops(g),
+        "peel_loops" => peel_loops(g, Around::program(program)),
         "remove_asserts" => remove_asserts(g, program),
         "remove_identical_vars_ssa" => remove_identical_vars_ssa(g),
         "remove_mallocs" => _ = remove_mallocs(g),

@@ -22,8 +22,8 @@ use taipan_lltype::{FuncSym, LLGraph, LLOperand, LLValue, Program, TableProgram}
 
 use crate::calls::can_collect;
 use crate::{
-    Effects, Passes, Summaries, Summary, effects, exception_transform, gc_transform,
-    gc_transform_quickly, optimize, optimize_residual, simplify_graph, summary,
+    CallAccess, CallFacts, Effects, Part, Passes, Summaries, Summary, effects, exception_transform,
+    gc_transform, gc_transform_quickly, optimize, optimize_residual, simplify_graph, summary,
 };
 
 /// What the driver does with queries, done at once for a program of tables.
@@ -32,6 +32,33 @@ pub(crate) struct Pipeline {
     simplified: TableProgram,
     optimized: TableProgram,
     effects: FxHashMap<FuncSym, Effects>,
+}
+
+/// Functions whose names say what they do: those of `pure_x` and `find_x` are elidable, and the
+/// latter may raise; `reads_x` and `writes_x` access the field `x`, and `other` does anything.
+struct ByName;
+
+impl CallFacts for ByName {
+    fn is_elidable(&self, f: &FuncSym) -> bool {
+        f.name().starts_with("pure_") || f.name().starts_with("find_")
+    }
+
+    fn can_raise(&self, f: &FuncSym) -> bool {
+        !f.name().starts_with("pure_")
+    }
+
+    fn access(&self, f: &FuncSym, part: Part<'_>) -> CallAccess {
+        let field = match part {
+            Part::Field(_, name) => name,
+            _ => "items",
+        };
+        match f.name().split_once('_') {
+            Some(("writes", of)) if of == field => CallAccess::Writes,
+            Some(("reads", of)) if of == field => CallAccess::Reads,
+            Some(_) => CallAccess::None,
+            None => CallAccess::Writes,
+        }
+    }
 }
 
 impl Summaries for Pipeline {
@@ -138,7 +165,7 @@ impl Pipeline {
     pub(crate) fn residual(&self, from: &TableProgram) -> TableProgram {
         self.map(from, |_, g| {
             let mut g = g.clone();
-            optimize_residual(&mut g, &self.program);
+            optimize_residual(&mut g, &self.program, &ByName);
             g
         })
     }

@@ -147,3 +147,206 @@ fn memory_that_may_be_written_otherwise_is_not() {
         assert_eq!(text.matches("setarrayitem").count(), 4, "{text}");
     }
 }
+
+/// A loop that looks up something by what it does not change, and calls something else.
+fn loop_of_calls(lookup: &str, other: &str) -> String {
+    format!(
+        "struct obj = GcStruct {{ version: Signed, value: Signed }}
+         func {lookup} = synth '{lookup}' (): func(*GcStruct obj, Signed) -> Signed
+         func {other} = synth '{other}' (): func(Signed) -> Signed
+         graph f
+         block0(n: Signed, o: *GcStruct obj):
+            goto block1(n, o, 0)
+         block1(n1: Signed, o1: *GcStruct obj, s1: Signed):
+            v: Signed = getfield(o1, .version)
+            w: Signed = direct_call(&{lookup}, o1, v)
+            e: Bool = exc_occurred()
+            switch e
+                False: block2(n1, o1, s1, w)
+                True: return(-1)
+         block2(n2: Signed, o2: *GcStruct obj, s2: Signed, w2: Signed):
+            v2: Signed = getfield(o2, .version)
+            x: Signed = direct_call(&{lookup}, o2, v2)
+            e2: Bool = exc_occurred()
+            switch e2
+                False: block3(n2, o2, s2, w2, x)
+                True: return(-1)
+         block3(n3: Signed, o3: *GcStruct obj, s3: Signed, w3: Signed, x3: Signed):
+            s4: Signed = int_add(s3, w3)
+            s5: Signed = int_add(s4, x3)
+            s6: Signed = direct_call(&{other}, s5)
+            n4: Signed = int_sub(n3, 1)
+            b: Bool = int_gt(n4, 0)
+            switch b
+                False: return(s6)
+                True: block1(n4, o3, s6)
+         END"
+    )
+}
+
+#[test]
+fn equal_calls_of_elidable_functions_leave_loops() {
+    let p = Pipeline::new(&loop_of_calls("find_it", "reads_version"));
+    expect![[r#"
+        struct obj = GcStruct { version: Signed, value: Signed, }
+        func find_it = synth 'find_it' (): func(*GcStruct obj, Signed) -> Signed
+        func reads_version = synth 'reads_version' (): func(Signed) -> Signed
+        graph f
+        block0(n_0: Signed, o_1: *GcStruct obj):
+            v_2: Signed = getfield(o_1, .version)
+            w_3: Signed = direct_call(&find_it, o_1, v_2)
+            e_4: Bool = exc_occurred()
+            switch e_4
+                False: block1(w_3, n_0)
+                True: return(-1)
+        block1(w_5: Signed, n_6: Signed):
+            s5_7: Signed = int_add(w_5, w_5)
+            s6_8: Signed = direct_call(&reads_version, s5_7)
+            n4_9: Signed = int_sub(n_6, 1)
+            b_10: Bool = int_gt(n4_9, 0)
+            switch b_10
+                False: return(s6_8)
+                True: block2(s6_8, n4_9, w_5)
+        block2(s1_11: Signed, n1_12: Signed, w_13: Signed):
+            s4_14: Signed = int_add(s1_11, w_13)
+            s5_15: Signed = int_add(s4_14, w_13)
+            s6_16: Signed = direct_call(&reads_version, s5_15)
+            n4_17: Signed = int_sub(n1_12, 1)
+            b_18: Bool = int_gt(n4_17, 0)
+            switch b_18
+                False: return(s6_16)
+                True: block2(s6_16, n4_17, w_13)
+        return(result_19: Signed)
+        except(etype_20: *Struct object_vtable, evalue_21: *GcStruct object)
+    "#]]
+    .assert_eq(&text(&p.residual(&p.program)));
+}
+
+/// How often each of the two functions is called in the code. Where the first round has code of
+/// its own, the other one is called twice.
+#[test]
+fn calls_are_merged_where_nothing_stands_against_it() {
+    for (lookup, other, count) in [
+        ("find_it", "reads_version", [1, 2]),
+        ("find_it", "writes_value", [1, 2]),
+        ("pure_it", "reads_version", [1, 2]),
+        // Its arguments are new ones in each round.
+        ("find_it", "writes_version", [1, 1]),
+        ("find_it", "other", [1, 1]),
+        // It may give something else each time.
+        ("reads_value", "reads_version", [4, 2]),
+    ] {
+        let p = Pipeline::new(&loop_of_calls(lookup, other));
+        let text = text(&p.residual(&p.program));
+        let calls = [lookup, other].map(|f| text.matches(&format!("direct_call(&{f}")).count());
+        assert_eq!(calls, count, "{lookup}, {other}: {text}");
+    }
+}
+
+/// A null pointer may mean that something was not found yet.
+#[test]
+fn null_pointers_are_looked_for_again() {
+    let p = Pipeline::new(
+        "struct obj = GcStruct { value: Signed }
+         func pure_it = synth 'pure_it' (): func(Signed) -> *GcStruct obj
+         func other = synth 'other' (): func(Signed) -> *GcStruct obj
+         graph f
+         block0(n: Signed):
+            o: *GcStruct obj = direct_call(&pure_it, n)
+            a: Bool = ptr_iszero(o)
+            switch a
+                False: block2(n, o)
+                True: block1(n)
+         block1(n1: Signed):
+            o1: *GcStruct obj = direct_call(&other, n1)
+            goto block2(n1, o1)
+         block2(n2: Signed, o2: *GcStruct obj):
+            o3: *GcStruct obj = direct_call(&pure_it, n2)
+            b: Bool = ptr_eq(o2, o3)
+            switch b
+                False: return(0)
+                True: block3(n2, o3)
+         block3(n4: Signed, o4: *GcStruct obj):
+            v: Signed = getfield(o4, .value)
+            o5: *GcStruct obj = direct_call(&pure_it, n4)
+            w: Signed = getfield(o5, .value)
+            x: Signed = int_add(v, w)
+            goto return(x)
+         END",
+    );
+    let text = text(&p.residual(&p.program));
+    assert_eq!(text.matches("direct_call(&pure_it").count(), 2, "{text}");
+    assert_eq!(text.matches("getfield").count(), 1, "{text}");
+}
+
+/// What is kept in a variable is not in memory when a function reads it.
+#[test]
+fn memory_that_calls_leave_alone_is_kept_in_variables() {
+    for (other, before) in [
+        ("reads_version", 0),
+        ("reads_value", 1),
+        ("writes_value", 1),
+        ("other", 1),
+    ] {
+        let p = Pipeline::new(&format!(
+            "struct obj = GcStruct {{ version: Signed, value: Signed }}
+             func {other} = synth '{other}' (): func(Signed) -> Signed
+             graph f
+             block0(n: Signed, o: *GcStruct obj):
+                goto block1(n, o)
+             block1(n1: Signed, o1: *GcStruct obj):
+                v: Signed = getfield(o1, .value)
+                w: Signed = int_add(v, n1)
+                u: Void = setfield(o1, .value, w)
+                x: Signed = direct_call(&{other}, w)
+                n2: Signed = int_sub(n1, x)
+                c: Bool = int_gt(n2, 0)
+                switch c
+                    False: return(w)
+                    True: block1(n2, o1)
+             END"
+        ));
+        let text = text(&p.residual(&p.program));
+        let (in_loop, _) = text.split_once("direct_call").expect("a call");
+        assert_eq!(
+            in_loop.matches("setfield").count(),
+            before,
+            "{other}: {text}"
+        );
+        assert_eq!(text.matches("setfield").count(), 1, "{other}: {text}");
+    }
+}
+
+/// Fields are written once only, but for objects that are not complete yet.
+#[test]
+fn immutable_fields_are_read_again_where_they_are_written() {
+    for (write, reads) in [
+        ("setfield(m, .inst_x, n1)", 1),
+        ("setfield(o1, .inst_x, n1)", 2),
+        ("setfield(o1, .inst_y, n1)", 1),
+    ] {
+        let p = Pipeline::new(&format!(
+            "struct obj = GcStruct {{ inst_x: Signed, inst_y: Signed }} immutable(inst_x)
+             func writes_inst_x = synth 'writes_inst_x' (): func(Signed) -> Signed
+             graph f
+             block0(n: Signed, o: *GcStruct obj):
+                goto block1(n, o, 0)
+             block1(n1: Signed, o1: *GcStruct obj, s1: Signed):
+                v: Signed = getfield(o1, .inst_x)
+                m: *GcStruct obj = malloc(<type GcStruct obj>, <gc>)
+                u: Void = {write}
+                a: Signed = direct_call(&writes_inst_x, v)
+                w: Signed = getfield(o1, .inst_x)
+                b: Signed = int_add(w, a)
+                s2: Signed = int_add(s1, b)
+                n2: Signed = int_sub(n1, 1)
+                c: Bool = int_gt(n2, 0)
+                switch c
+                    False: return(s2)
+                    True: block1(n2, o1, s2)
+             END"
+        ));
+        let text = text(&p.residual(&p.program));
+        assert_eq!(text.matches("getfield").count(), reads, "{write}: {text}");
+    }
+}
