@@ -13,6 +13,7 @@ mod debug;
 mod dwarf;
 mod elf;
 mod emit;
+mod filed;
 mod hot;
 mod isa;
 mod listing;
@@ -32,6 +33,7 @@ pub use call::{
 };
 pub use compiler::{Addresses, FunctionCompiler, compile_all, compile_all_for};
 pub use elf::{object_file, shared_object_file};
+pub use filed::{FiledImage, FiledLayout, ImageNames};
 pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
 pub use listing::CodeLine;

@@ -5,7 +5,9 @@
 //! execute                            │ read and write
 //! ```
 
+use std::cell::OnceCell;
 use std::ffi::{CStr, c_void};
+use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::ptr;
@@ -17,6 +19,7 @@ use taipan_lltype::FuncSym;
 use taipan_platform::{load, open_own};
 use taipan_runtime::{crash, gc, threads};
 
+use crate::filed::{Filed, FiledLayout, ImageNames};
 use crate::place::{PAGE, Placement, external_address, own_code};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
@@ -24,6 +27,7 @@ pub struct LoadedImage(Loaded);
 
 enum Loaded {
     Image(Box<Mapped>),
+    Filed(Box<Filed>),
     Library(Library),
 }
 
@@ -33,6 +37,8 @@ struct Mapped {
     base: usize,
     size: usize,
     placement: Placement,
+    /// The functions that have graphs, by address, once somebody has asked for one.
+    functions: OnceCell<FxHashMap<usize, FuncSym>>,
 }
 
 /// A shared object that the C compiler made of a program.
@@ -73,6 +79,7 @@ impl LoadedImage {
             base,
             size,
             placement,
+            functions: OnceCell::new(),
         };
         let names = loaded.image.externals.iter();
         let addresses = names.map(|name| external_address(name).map(Some));
@@ -92,6 +99,17 @@ impl LoadedImage {
                 "memory cannot be made executable",
             )),
         }
+    }
+
+    /// Maps an image whose code and data are at these offsets of a file, laid out for this process.
+    pub fn filed(
+        layout: FiledLayout,
+        file: &File,
+        offsets: (u64, u64),
+        names: Box<dyn ImageNames>,
+    ) -> Result<LoadedImage, CodegenError> {
+        let filed = Filed::map(layout, file, offsets, names)?;
+        Ok(LoadedImage(Loaded::Filed(Box::new(filed))))
     }
 
     /// Opens a shared object that consists of the C of a program (`Extent::Library` of
@@ -137,21 +155,18 @@ impl LoadedImage {
     pub fn symbol(&self, symbol: &SymbolRef) -> Option<usize> {
         match &self.0 {
             Loaded::Image(mapped) => mapped.image.place(symbol).map(|p| mapped.address(p)),
+            Loaded::Filed(filed) => filed.place(symbol).map(|p| filed.address(p)),
             Loaded::Library(library) => library.symbols.get(symbol).copied(),
         }
     }
 
-    /// The functions that have graphs, with their addresses, in no order; none where that is not
-    /// known.
-    pub fn functions(&self) -> impl Iterator<Item = (&FuncSym, usize)> {
-        let mapped = match &self.0 {
-            Loaded::Image(mapped) => Some(&**mapped),
+    /// The function with a graph whose code starts at an address; none where that is not known.
+    pub fn function_at(&self, address: usize) -> Option<FuncSym> {
+        match &self.0 {
+            Loaded::Image(mapped) => mapped.functions().get(&address).cloned(),
+            Loaded::Filed(filed) => filed.function_at(address),
             Loaded::Library(_) => None,
-        };
-        mapped.into_iter().flat_map(|mapped| {
-            let functions = mapped.image.functions();
-            functions.map(|(f, p)| (f, mapped.address(p)))
-        })
+        }
     }
 
     /// From now on faults of this process are shown as those of the image's program.
@@ -165,6 +180,7 @@ impl LoadedImage {
     pub(crate) fn collector(&self) -> gc::Collector {
         let collector = match &self.0 {
             Loaded::Image(mapped) => mapped.image.collector,
+            Loaded::Filed(filed) => filed.collector(),
             Loaded::Library(library) => library.collector,
         };
         gc::Collector::numbered(collector.number())
@@ -174,6 +190,7 @@ impl LoadedImage {
     pub(crate) fn data(&self) -> Range<usize> {
         match &self.0 {
             Loaded::Image(mapped) => mapped.data(),
+            Loaded::Filed(filed) => filed.data(),
             Loaded::Library(_) => 0..0,
         }
     }
@@ -182,6 +199,7 @@ impl LoadedImage {
     pub fn start(&self) -> usize {
         match &self.0 {
             Loaded::Image(mapped) => mapped.base,
+            Loaded::Filed(filed) => filed.start(),
             Loaded::Library(_) => 0,
         }
     }
@@ -190,6 +208,7 @@ impl LoadedImage {
     pub(crate) fn address(&self, place: Place) -> usize {
         match &self.0 {
             Loaded::Image(mapped) => mapped.address(place),
+            Loaded::Filed(filed) => filed.address(place),
             Loaded::Library(_) => 0,
         }
     }
@@ -204,6 +223,15 @@ impl Mapped {
     fn address(&self, place: Place) -> usize {
         self.placement.address(place)
     }
+
+    fn functions(&self) -> &FxHashMap<usize, FuncSym> {
+        self.functions.get_or_init(|| {
+            let functions = self.image.functions();
+            functions
+                .map(|(f, p)| (self.address(p), f.clone()))
+                .collect()
+        })
+    }
 }
 
 impl Drop for LoadedImage {
@@ -217,6 +245,7 @@ impl Drop for LoadedImage {
             Loaded::Image(mapped) => unsafe {
                 libc::munmap(mapped.base as *mut _, mapped.size);
             },
+            Loaded::Filed(_) => {}
             // SAFETY: nobody refers to it any more.
             Loaded::Library(library) => unsafe {
                 libc::dlclose(library.handle);

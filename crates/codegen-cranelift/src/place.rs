@@ -5,6 +5,7 @@ use std::ffi::CString;
 use std::ptr;
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
 use taipan_codegen::{CodegenError, Image, Place, RelocKind, SectionId, Target};
 
 /// Size of a page of memory.
@@ -57,7 +58,7 @@ pub(crate) fn own_code(image: &Image) -> Result<(), CodegenError> {
 /// code, stubs to functions elsewhere     read-only data, data
 /// ▲ start                       ▲ code_end                  ▲ data_end
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Placement {
     stubs: usize,
     sections: [usize; 3],
@@ -86,9 +87,16 @@ impl Placement {
         self.sections[p.section as usize] + p.offset as usize
     }
 
-    /// Writes the image. `addresses` has those of its externals; where it has none, the places
-    /// that the address belongs in are returned, with the number of the external and what is added
-    /// to its address. Words at `late` are taken for stubs to lead by.
+    /// The place of code at an address; none elsewhere.
+    pub(crate) fn code_at(&self, address: usize) -> Option<Place> {
+        let start = self.sections[SectionId::Text as usize];
+        (start..self.stubs).contains(&address).then(|| Place {
+            section: SectionId::Text,
+            offset: (address - start) as u64,
+        })
+    }
+
+    /// Writes the image into this process's memory: see [`Placement::fill_by`].
     ///
     /// # Safety
     /// Everything up to `code_end` and `data_end`, and a word for each late external, is this process's
@@ -98,6 +106,20 @@ impl Placement {
         image: &Image,
         addresses: &[Option<usize>],
         late: usize,
+    ) -> Vec<(usize, usize, i64)> {
+        self.fill_by(image, addresses, late, &mut write)
+    }
+
+    /// Writes the image by a function that takes an address and what belongs there. `addresses` has
+    /// those of its externals; where it has none, the places that the address belongs in are returned,
+    /// with the number of the external and what is added to its address. Words at `late` are
+    /// taken for stubs to lead by.
+    pub(crate) fn fill_by(
+        &self,
+        image: &Image,
+        addresses: &[Option<usize>],
+        late: usize,
+        write: &mut impl FnMut(usize, &[u8]),
     ) -> Vec<(usize, usize, i64)> {
         let mut open = Vec::new();
         for (i, address) in addresses.iter().enumerate() {
@@ -126,13 +148,21 @@ impl Placement {
                             continue;
                         }
                     },
-                    (Target::External(i), _) => self.stubs + i * STUB,
+                    (Target::External(i), _) => match addresses[i] {
+                        Some(address) if is_near(address, at) => address,
+                        _ => self.stubs + i * STUB,
+                    },
                 };
-                relocate(at, r.kind, to, r.addend);
+                relocate_by(at, r.kind, to, r.addend, write);
             }
         }
         open
     }
+}
+
+/// Whether a call at a place reaches an address, with room for what is added to it.
+fn is_near(address: usize, at: usize) -> bool {
+    address.abs_diff(at) < (1 << 31) - PAGE
 }
 
 /// The code of a jump by way of a word within reach.
@@ -144,8 +174,19 @@ pub(crate) fn jump_by(at: usize, word: usize) -> [u8; STUB] {
     code
 }
 
-/// Writes the address of something at a place.
+/// Writes the address of something at a place in this process's memory.
 pub(crate) fn relocate(at: usize, kind: RelocKind, to: usize, addend: i64) {
+    relocate_by(at, kind, to, addend, &mut write);
+}
+
+/// Writes the address of something at a place.
+fn relocate_by(
+    at: usize,
+    kind: RelocKind,
+    to: usize,
+    addend: i64,
+    write: &mut impl FnMut(usize, &[u8]),
+) {
     let value = (to as i64).wrapping_add(addend);
     match kind {
         RelocKind::Abs64 => write(at, &value.to_le_bytes()),

@@ -1,33 +1,26 @@
 //! Executables of programs that compile loops while they run.
 //!
-//! Such a program needs the specialiser and the code generator, which this executable
-//! has. So it is a copy of this executable with the program behind it:
-//!
-//! ```text
-//! taipan │ program, serialized │ its hash (32 bytes) │ its length (8) │ MARK (16)
-//! ```
-//!
-//! When it is started it looks for a program behind itself before anything else.
+//! Such a program needs the specialiser and the code generator. They are an executable of their
+//! own, crate `jit-runtime`, which is a part of this one and which programs are put behind (crate
+//! `jit-file`). In watch mode the process that runs the program is a copy of this one; it gets the program as
+//! a [`Payload`].
 
-use std::fs::File;
-use std::io::Seek as _;
-use std::io::{self, Read, SeekFrom};
-use std::os::unix::ffi::OsStringExt;
+use std::sync::LazyLock;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use taipan_base::Diagnostic;
 use taipan_codegen::{CodegenError, Image, Place, SymbolRef, c_libraries};
 use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_jit_file::{Attached, Runtime, executable};
 use taipan_jit_native::JitTables;
 use taipan_language::Machine;
 use taipan_lltype::{from_bytes, to_bytes};
 use taipan_platform::{load_library, shared_library};
-use taipan_runtime::exc::set_standalone;
 
-use crate::Splits;
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
+use crate::jit_runtime::runtime;
 use crate::link::{folder_of, write};
 use crate::native_jit::{JitOptions, JitProgramImage, jit_image, with_native_jit};
 use crate::program::load;
@@ -37,15 +30,12 @@ use crate::stages::native::ImageUse;
 use crate::timing::Timings;
 use crate::typed::typed_program;
 
-/// What the file of such an executable ends with.
-const MARK: &[u8; 16] = b"taipan program 1";
-const DAMAGED: &str = "the program in it is damaged";
-const HASH: usize = 32;
-const TRAILER: usize = HASH + 8 + MARK.len();
+/// The executable that programs are put behind, with its symbols.
+static RUNTIME: LazyLock<Option<Runtime<'static>>> = LazyLock::new(|| Runtime::new(runtime()));
 
-/// A program as it stands behind the executable.
+/// A program for a process that is a copy of this one.
 #[derive(Serialize, Deserialize)]
-struct Bundle {
+struct Payload {
     image: Image,
     places: Vec<(SymbolRef, Place)>,
     tables: JitTables,
@@ -72,13 +62,12 @@ pub fn build_with_jit(
     output: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<Built, Failure> {
-    let Some(Bundled { payload, warnings }) = bundle(db, options, target, ImageUse::Run, timings)?
-    else {
+    let Some(bundled) = bundle(db, options, target, ImageUse::Run, timings)? else {
         crate::build(db, options, target, output, timings)?;
         return Ok(Built::WithoutDrivers);
     };
-    timings.phase("link", || write_bundle(&payload, output))?;
-    Ok(Built::WithJit(warnings))
+    timings.phase("link", || write_executable(&bundled.executable()?, output))?;
+    Ok(Built::WithJit(bundled.warnings))
 }
 
 /// Refuses programs with a just-in-time compiler for other machines than this: that compiler is
@@ -94,12 +83,41 @@ pub(crate) fn has_compiler(machine: Machine) -> Result<(), Failure> {
     }
 }
 
-/// A program as it stands behind the executable.
+/// A program with all that it needs besides the compiler.
 pub struct Bundled {
-    /// What the executable runs: code, tables of the generator, and what they need.
-    pub payload: Vec<u8>,
+    program: JitProgramImage,
+    library: Option<Vec<u8>>,
     /// What the compiler does not believe.
-    pub(crate) warnings: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Bundled {
+    /// The file of its executable.
+    pub fn executable(&self) -> Result<Vec<u8>, Failure> {
+        let runtime = RUNTIME.as_ref();
+        let runtime = runtime.ok_or_else(|| CodegenError::new("runtime", "not an executable"));
+        let program = Attached {
+            image: &self.program.image,
+            symbols: &self.program.symbols,
+            tables: &self.program.tables,
+            library: self.library.as_deref(),
+        };
+        runtime
+            .and_then(|runtime| executable(runtime, &program))
+            .map_err(|e| codegen_failure(&e))
+    }
+
+    /// What [`run_payload`] takes.
+    pub fn into_payload(self) -> Result<Vec<u8>, Failure> {
+        let payload = Payload {
+            library: self.library,
+            places: self.program.image.places(&self.program.symbols),
+            image: self.program.image,
+            tables: self.program.tables,
+        };
+        let failed = || codegen_failure(&CodegenError::new("program", "it cannot be serialized"));
+        to_bytes(&payload).ok_or_else(failed)
+    }
 }
 
 /// That of a program; none if it has no driver.
@@ -129,68 +147,28 @@ pub fn bundle(
                     .map_err(|e| codegen_failure(&CodegenError::c_library(e)))?,
             ),
         };
-        let bundle = Bundle {
+        Ok(Some(Bundled {
+            program,
             library,
-            places: program.image.places(&program.symbols),
-            image: program.image,
-            tables: program.tables,
-        };
-        match to_bytes(&bundle) {
-            Some(payload) => Ok(Some(Bundled { payload, warnings })),
-            None => Err(Failure::Usage(format!(
-                "{target}: the program cannot be serialized"
-            ))),
-        }
+            warnings,
+        }))
     })
 }
 
 /// Writes the executable.
-pub fn write_bundle(payload: &[u8], output: &Utf8Path) -> Result<(), Failure> {
-    let made = || {
-        let folder = folder_of(output)?;
-        let mut file = std::fs::read("/proc/self/exe")?;
-        file.extend_from_slice(payload);
-        file.extend_from_slice(blake3::hash(payload).as_bytes());
-        file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-        file.extend_from_slice(MARK);
-        write(folder, output, &file)
-    };
-    made().map_err(|e: io::Error| Failure::Usage(format!("{output}: {e}")))
+pub fn write_executable(file: &[u8], output: &Utf8Path) -> Result<(), Failure> {
+    folder_of(output)
+        .and_then(|folder| write(folder, output, file))
+        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
 
-/// Runs the program behind this executable: its exit code, or why it cannot run. None if
-/// there is none.
-pub fn run_bundle() -> Option<Result<i32, String>> {
-    let payload = match payload() {
-        Ok(payload) => payload?,
-        Err(e) => return Some(Err(format!("this executable: {e}"))),
-    };
-    // This process is the program: it ends as executables without a compiler do.
-    set_standalone();
-    let argv: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
-    let options = JitOptions {
-        splits: Splits::Lazy,
-        threshold: threshold(),
-        ..JitOptions::default()
-    };
-    Some(match run_payload(payload, &argv, &options) {
-        Some(ended) => ended,
-        None => Err(format!("this executable: {DAMAGED}")),
-    })
-}
-
-/// What the variable `TAIPAN_JIT_THRESHOLD` says, as `--jit-threshold` of `run`.
-fn threshold() -> Option<i64> {
-    std::env::var("TAIPAN_JIT_THRESHOLD").ok()?.parse().ok()
-}
-
-/// Runs a program as it stands behind an executable; none if it is damaged.
+/// Runs a program in this process; none if it is damaged.
 pub fn run_payload(
     payload: Vec<u8>,
     argv: &[Vec<u8>],
     options: &JitOptions,
 ) -> Option<Result<i32, String>> {
-    let bundle = from_bytes::<Bundle>(&payload)?;
+    let bundle = from_bytes::<Payload>(&payload)?;
     drop(payload);
     if let Some(library) = &bundle.library
         && let Err(e) = load_library(library)
@@ -216,34 +194,5 @@ fn text(f: Failure) -> String {
         }
         Failure::Usage(why) | Failure::Fatal(why) => why,
         Failure::Internal(e) => e.to_string(),
-    }
-}
-
-/// The bytes of the program behind this executable.
-fn payload() -> io::Result<Option<Vec<u8>>> {
-    let mut file = File::open("/proc/self/exe")?;
-    let end = file.seek(SeekFrom::End(0))?;
-    let Some(at) = end.checked_sub(TRAILER as u64) else {
-        return Ok(None);
-    };
-    let mut trailer = [0; TRAILER];
-    file.seek(SeekFrom::Start(at))?;
-    file.read_exact(&mut trailer)?;
-    let (hash, rest) = trailer.split_at(HASH);
-    let (length, mark) = rest.split_at(8);
-    if mark != MARK {
-        return Ok(None);
-    }
-    let mut word = [0; 8];
-    word.copy_from_slice(length);
-    let length = u64::from_le_bytes(word);
-    let wrong = || io::Error::new(io::ErrorKind::InvalidData, DAMAGED);
-    let start = at.checked_sub(length).ok_or_else(wrong)?;
-    file.seek(SeekFrom::Start(start))?;
-    let mut payload = vec![0; length as usize];
-    file.read_exact(&mut payload)?;
-    match blake3::hash(&payload).as_bytes() == hash {
-        true => Ok(Some(payload)),
-        false => Err(wrong()),
     }
 }

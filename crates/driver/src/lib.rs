@@ -25,6 +25,7 @@ mod folders;
 mod function;
 mod graph_check;
 pub mod inspect;
+mod jit_runtime;
 mod kept_source;
 mod keys;
 mod link;
@@ -62,7 +63,7 @@ pub mod parts {
     pub use crate::build::{
         build_image, compile_for_process, image_object, link, list_for_process,
     };
-    pub use crate::bundle::{Bundled, bundle, run_payload, write_bundle};
+    pub use crate::bundle::{Bundled, bundle, run_payload, write_executable};
     pub use crate::c::{c_files, compile_c};
     pub use crate::folders::{clean, files_below};
     pub use crate::function::LLFunction;
@@ -82,7 +83,7 @@ pub mod parts {
 }
 
 pub use build::{build, compile_native};
-pub use bundle::{Built, build_with_jit, run_bundle};
+pub use bundle::{Built, build_with_jit};
 pub use c::{COptions, build_c};
 pub use call::{CallRequest, call};
 pub use check::{check, checked};

@@ -7,7 +7,7 @@ use taipan_annotator::Roots;
 use taipan_codegen::{CodegenError, Image, SymbolRef};
 use taipan_codegen_cranelift::LoadedImage;
 use taipan_jit::Splits;
-use taipan_jit::engine::{DriverCompiler, Drivers};
+use taipan_jit_file::{Choices, with_compiler};
 use taipan_jit_native::{CallEffects, JitTables, NativeJit, Options, Tabled, roots};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 use taipan_transform::Effects;
@@ -124,28 +124,22 @@ pub(crate) fn with_native_jit<T>(
     let image = timings
         .phase("load", || LoadedImage::new(program.image))
         .map_err(|e| codegen_failure(&e))?;
-    let infos = program.tables.drivers.clone();
-    let _ = options.drivers.set(infos.len());
+    let _ = options.drivers.set(program.tables.drivers.len());
     let tabled = Tabled::new(program.tables);
-    let mut compiler = DriverCompiler::new(&tabled);
-    if let Some(most) = options.most_blocks {
-        compiler = compiler.with_bound(most);
-    }
-    let portals = Drivers {
-        compiler,
-        infos,
-        splits: options.splits,
-    };
     let usual = Options::default();
-    let choices = Options {
-        threshold: options.threshold,
-        most_code: options.most_code.unwrap_or(usual.most_code),
-        largest_unit: options.largest_unit.unwrap_or(usual.largest_unit),
-        ..usual
+    let choices = Choices {
+        splits: options.splits,
+        most_blocks: options.most_blocks,
+        options: Options {
+            threshold: options.threshold,
+            most_code: options.most_code.unwrap_or(usual.most_code),
+            largest_unit: options.largest_unit.unwrap_or(usual.largest_unit),
+            ..usual
+        },
     };
-    timings.phase("execute", || {
+    let execute = |jit: Option<&NativeJit<'_>>| {
         // Without memory for code the program runs as it is.
-        let Ok(jit) = NativeJit::new(&portals, &tabled, &tabled, &image, choices) else {
+        let Some(jit) = jit else {
             return run(&image).map_err(|e| codegen_failure(&e));
         };
         let result = jit.run(|| run(&image));
@@ -162,6 +156,9 @@ pub(crate) fn with_native_jit<T>(
             };
         }
         result.map_err(|e| codegen_failure(&e))
+    };
+    timings.phase("execute", || {
+        with_compiler(&tabled, &image, choices, execute)
     })
 }
 

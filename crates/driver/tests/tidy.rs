@@ -32,6 +32,8 @@ const ORDER: &[&str] = &[
     "codegen-python",
     "codegen-llvm",
     "jit-native",
+    "jit-file",
+    "jit-runtime",
     "cache",
     "driver",
     "testing",
@@ -66,6 +68,8 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codegen-python", &["salsa", "rtyper"]),
     ("codegen-llvm", &["salsa", "rtyper"]),
     ("jit-native", &["salsa", "rtyper"]),
+    ("jit-file", &["salsa", "rtyper"]),
+    ("jit-runtime", &["salsa", "rtyper"]),
 ];
 
 fn root() -> PathBuf {

@@ -39,4 +39,4 @@ pub use engine::{Counts, NativeJit, Options};
 pub use program::CallEffects;
 pub use roots::roots;
 pub use stub::enter_stub;
-pub use tables::{JitTables, Tabled};
+pub use tables::{Facts, JitTables, Parts, Tabled};

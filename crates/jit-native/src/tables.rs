@@ -1,11 +1,14 @@
 //! What is known of a program in the process in which it runs, as tables.
 
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use taipan_jit::engine::{References, function_of};
-use taipan_jit::{DriverInfo, FunctionHints, JitProgram, OwnTouches, TouchTable, TsGraph};
+use taipan_jit::{
+    DriverInfo, FunctionHints, JitProgram, OwnTouches, TouchKinds, TouchSet, TouchTable, TsGraph,
+};
 use taipan_language::Exc;
 use taipan_lltype::{
     FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
@@ -20,22 +23,34 @@ const EXCEPTIONS: [Exc; 2] = [Exc::OverflowError, Exc::RuntimeError];
 
 /// What is known of a function that compiled code may call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Facts {
+pub struct Facts {
     raises: bool,
     collects: bool,
     elidable: bool,
+    /// Number of what it does to memory.
+    touches: Option<u32>,
+    /// Number of its timeshifted graph, if its calls are followed.
+    graph: Option<u32>,
 }
 
-/// All that compiling the loops of a program takes. It can be written and read.
+/// All that compiling the loops of a program takes. It can be written and read, as a whole or in
+/// parts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JitTables {
     /// The drivers, by number.
     pub drivers: Vec<DriverInfo>,
-    graphs: Vec<Arc<TsGraph>>,
-    functions: Vec<(FuncSym, Facts)>,
-    touches: TouchTable,
-    bodies: Vec<(StructId, StructBody)>,
-    exceptions: Vec<(StaticSym, StaticSym)>,
+    /// Class and instance of each exception that compiled code raises by itself.
+    pub exceptions: Vec<(StaticSym, StaticSym)>,
+    /// The functions that compiled code may call.
+    pub functions: Vec<(FuncSym, Facts)>,
+    /// Timeshifted graphs, by number.
+    pub graphs: Vec<Arc<TsGraph>>,
+    /// What the next is about.
+    pub kinds: TouchKinds,
+    /// What functions do to memory, by number.
+    pub touches: Vec<TouchSet>,
+    /// The structs whose fields are not a part of their types.
+    pub bodies: Vec<(StructId, StructBody)>,
 }
 
 impl JitTables {
@@ -47,12 +62,19 @@ impl JitTables {
     ) -> (JitTables, References) {
         let (references, graphs) = References::of_drivers(program, &drivers);
         let mut seen = FxHashSet::default();
-        let called = references.functions().filter(|f| seen.insert((*f).clone()));
-        let functions = called.map(|f| {
+        let called = references.functions();
+        let called: Vec<&FuncSym> = called.filter(|f| seen.insert((*f).clone())).collect();
+        let touches = TouchTable::new(program, called.iter().copied());
+        let numbered = graphs.iter().zip(0..);
+        let numbers: FxHashMap<&FuncSym, u32> =
+            numbered.map(|(g, n)| (function_of(g), n)).collect();
+        let functions = called.into_iter().map(|f| {
             let facts = Facts {
                 raises: program.can_raise(f),
                 collects: effects.effects(f).can_collect,
                 elidable: program.is_elidable(f),
+                touches: touches.functions.get(f).copied(),
+                graph: numbers.get(f).copied(),
             };
             (f.clone(), facts)
         });
@@ -65,11 +87,12 @@ impl JitTables {
             EXCEPTIONS.map(|e| (program.exception_vtable(e), program.exception_instance(e)));
         let tables = JitTables {
             drivers,
-            graphs,
-            touches: TouchTable::new(program, functions.iter().map(|(f, _)| f)),
-            functions,
-            bodies: bodies(program, types),
             exceptions: exceptions.to_vec(),
+            functions,
+            graphs,
+            kinds: touches.kinds,
+            touches: touches.sets,
+            bodies: bodies(program, types),
         };
         (tables, references)
     }
@@ -94,7 +117,8 @@ fn bodies(program: &dyn Program, mut types: Vec<LLType>) -> Vec<(StructId, Struc
             TypeKind::Struct(s) => {
                 let body = program.body(s);
                 types.extend(body.fields.iter().map(|f| f.ty));
-                if s.known_body().is_none() {
+                // The bodies of forward references are known in the process that tied them only.
+                if !matches!(s.id, StructId::Inline(_)) {
                     out.push((s.id.clone(), (*body).clone()));
                 }
             }
@@ -104,31 +128,84 @@ fn bodies(program: &dyn Program, mut types: Vec<LLType>) -> Vec<(StructId, Struc
     out
 }
 
+/// Where the parts of [`JitTables`] come from, each when it is needed first.
+pub trait Parts {
+    /// The functions that compiled code may call.
+    fn functions(&self) -> Vec<(FuncSym, Facts)>;
+
+    /// A timeshifted graph.
+    fn graph(&self, number: u32) -> Arc<TsGraph>;
+
+    /// What functions do to memory.
+    fn touches(&self, number: u32) -> OwnTouches;
+
+    /// The structs whose fields are not a part of their types.
+    fn bodies(&self) -> Vec<(StructId, StructBody)>;
+}
+
+impl Parts for JitTables {
+    fn functions(&self) -> Vec<(FuncSym, Facts)> {
+        self.functions.clone()
+    }
+
+    fn graph(&self, number: u32) -> Arc<TsGraph> {
+        self.graphs[number as usize].clone()
+    }
+
+    fn touches(&self, number: u32) -> OwnTouches {
+        self.touches[number as usize].touches(&self.kinds)
+    }
+
+    fn bodies(&self) -> Vec<(StructId, StructBody)> {
+        self.bodies.clone()
+    }
+}
+
 /// A program that is known by tables.
 pub struct Tabled {
     drivers: Vec<DriverInfo>,
-    graphs: FxHashMap<FuncSym, Arc<TsGraph>>,
-    functions: FxHashMap<FuncSym, Facts>,
-    touches: FxHashMap<FuncSym, Arc<OwnTouches>>,
-    unknown: Arc<OwnTouches>,
-    bodies: FxHashMap<StructId, Arc<StructBody>>,
     exceptions: Vec<(StaticSym, StaticSym)>,
+    parts: Box<dyn Parts>,
+    functions: OnceCell<FxHashMap<FuncSym, Facts>>,
+    graphs: RefCell<FxHashMap<u32, Arc<TsGraph>>>,
+    touches: RefCell<FxHashMap<u32, Arc<OwnTouches>>>,
+    unknown: Arc<OwnTouches>,
+    bodies: OnceCell<FxHashMap<StructId, Arc<StructBody>>>,
 }
 
 impl Tabled {
     /// The program of tables.
     pub fn new(tables: JitTables) -> Tabled {
-        let graphs = tables.graphs.into_iter();
-        let bodies = tables.bodies.into_iter();
+        let (drivers, exceptions) = (tables.drivers.clone(), tables.exceptions.clone());
+        Tabled::of_parts(drivers, exceptions, Box::new(tables))
+    }
+
+    /// The program of tables that are read in parts.
+    pub fn of_parts(
+        drivers: Vec<DriverInfo>,
+        exceptions: Vec<(StaticSym, StaticSym)>,
+        parts: Box<dyn Parts>,
+    ) -> Tabled {
         Tabled {
-            drivers: tables.drivers,
-            graphs: graphs.map(|g| (function_of(&g).clone(), g)).collect(),
-            functions: tables.functions.into_iter().collect(),
-            touches: tables.touches.into_map(),
+            drivers,
+            exceptions,
+            parts,
+            functions: OnceCell::new(),
+            graphs: RefCell::default(),
+            touches: RefCell::default(),
             unknown: Arc::new(OwnTouches::anything()),
-            bodies: bodies.map(|(id, body)| (id, Arc::new(body))).collect(),
-            exceptions: tables.exceptions,
+            bodies: OnceCell::new(),
         }
+    }
+
+    /// The drivers, by number.
+    pub fn drivers(&self) -> &[DriverInfo] {
+        &self.drivers
+    }
+
+    fn facts(&self, f: &FuncSym) -> Option<&Facts> {
+        let functions = || self.parts.functions().into_iter().collect();
+        self.functions.get_or_init(functions).get(f)
     }
 
     fn exception(&self, exception: Exc) -> &(StaticSym, StaticSym) {
@@ -161,7 +238,15 @@ impl Program for Tabled {
     }
 
     fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
-        self.bodies.get(s).cloned().unwrap_or_default()
+        let bodies = || {
+            let bodies = self.parts.bodies().into_iter();
+            bodies.map(|(id, body)| (id, Arc::new(body))).collect()
+        };
+        self.bodies
+            .get_or_init(bodies)
+            .get(s)
+            .cloned()
+            .unwrap_or_default()
     }
 
     fn exception_vtable(&self, exception: Exc) -> StaticSym {
@@ -179,7 +264,7 @@ impl JitProgram for Tabled {
     }
 
     fn looks_inside(&self, f: &FuncSym) -> bool {
-        self.graphs.contains_key(f)
+        self.facts(f).is_some_and(|f| f.graph.is_some())
     }
 
     fn driver(&self, f: &FuncSym) -> Option<DriverInfo> {
@@ -188,25 +273,35 @@ impl JitProgram for Tabled {
     }
 
     fn can_raise(&self, f: &FuncSym) -> bool {
-        self.functions.get(f).is_none_or(|f| f.raises)
+        self.facts(f).is_none_or(|f| f.raises)
     }
 
     fn is_elidable(&self, f: &FuncSym) -> bool {
-        self.functions.get(f).is_some_and(|f| f.elidable)
+        self.facts(f).is_some_and(|f| f.elidable)
     }
 
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {
-        self.graphs.get(f).cloned()
+        let number = self.facts(f)?.graph?;
+        let mut graphs = self.graphs.borrow_mut();
+        let graph = graphs.entry(number);
+        Some(graph.or_insert_with(|| self.parts.graph(number)).clone())
     }
 
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches> {
-        self.touches.get(f).unwrap_or(&self.unknown).clone()
+        let Some(number) = self.facts(f).and_then(|f| f.touches) else {
+            return self.unknown.clone();
+        };
+        let mut touches = self.touches.borrow_mut();
+        let touches = touches.entry(number);
+        touches
+            .or_insert_with(|| Arc::new(self.parts.touches(number)))
+            .clone()
     }
 }
 
 impl CallEffects for Tabled {
     fn effects(&self, f: &FuncSym) -> Effects {
-        let facts = self.functions.get(f);
+        let facts = self.facts(f);
         Effects {
             can_raise: facts.is_none_or(|f| f.raises),
             can_collect: facts.is_none_or(|f| f.collects),

@@ -26,6 +26,7 @@ const AT: &str = "at ";
 /// Where things are.
 pub(crate) struct Names<'p> {
     pub(crate) image: &'p LoadedImage,
+    /// Functions that were asked for, by address. The image knows its own.
     functions: FxHashMap<usize, FuncSym>,
     /// Stand in for functions that have no code of their own because nobody calls them.
     absent: FxHashMap<FuncSym, usize>,
@@ -33,10 +34,9 @@ pub(crate) struct Names<'p> {
 
 impl<'p> Names<'p> {
     pub(crate) fn new(image: &'p LoadedImage) -> Names<'p> {
-        let functions = image.functions().map(|(f, at)| (at, f.clone())).collect();
         Names {
             image,
-            functions,
+            functions: FxHashMap::default(),
             absent: FxHashMap::default(),
         }
     }
@@ -50,6 +50,12 @@ impl<'p> Names<'p> {
                 CodegenError::new(format!("{other:?}"), "not a part of the running program")
             }),
         }
+    }
+
+    /// The function whose code starts at an address.
+    fn function_at(&self, at: usize) -> Option<FuncSym> {
+        let own = || self.image.function_at(at);
+        self.functions.get(&at).cloned().or_else(own)
     }
 
     fn function(&mut self, f: &FuncSym) -> usize {
@@ -164,8 +170,8 @@ impl World for InProcess<'_, '_> {
         if at == 0 {
             return LLConst::Null(ty);
         }
-        if let Some(f) = self.names.functions.get(&(at as usize)) {
-            return LLConst::Func(f.clone());
+        if let Some(f) = self.names.function_at(at as usize) {
+            return LLConst::Func(f);
         }
         let container = ty.pointee().unwrap_or(ty);
         let name = format!("{AT}{at:x}");
@@ -173,7 +179,7 @@ impl World for InProcess<'_, '_> {
     }
 
     fn function(&mut self, w: Word) -> Option<FuncSym> {
-        self.names.functions.get(&(w as usize)).cloned()
+        self.names.function_at(w as usize)
     }
 
     fn keep(&mut self, w: Word, ty: LLType) -> Word {

@@ -83,5 +83,5 @@ pub use quasi::{force_quasi_immutable, writes_quasi_immutable};
 pub use residual::{ResidualCounts, Stub};
 pub use specialize::{Failure, Splits};
 pub use state::Word;
-pub use touches::{OwnTouches, TouchTable, Touches};
+pub use touches::{OwnTouches, TouchKinds, TouchSet, TouchTable, Touches};
 pub use world::{Called, World};

@@ -237,19 +237,25 @@ impl<'p> Touches<'p> {
     }
 }
 
-/// What calls of functions do, for programs that are known by tables. It can be written
+/// What calls of functions do, for programs that are known by tables. Its parts can be written
 /// and read.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct TouchTable {
-    kinds: Vec<Kind>,
+    /// What the sets are about.
+    pub kinds: TouchKinds,
     /// What several functions do alike stands here once.
-    sets: Vec<Bits>,
-    functions: Vec<(FuncSym, u32)>,
+    pub sets: Vec<TouchSet>,
+    /// The number of each function's set.
+    pub functions: FxHashMap<FuncSym, u32>,
 }
 
-/// A [`Touched`] as bits, one for each kind.
+/// The kinds of places that the sets of a [`TouchTable`] are about.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TouchKinds(Vec<Kind>);
+
+/// What calls of some functions do, with all that they call.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
-struct Bits {
+pub struct TouchSet {
     reads_anything: bool,
     writes_anything: bool,
     reads: Vec<u64>,
@@ -265,9 +271,9 @@ impl TouchTable {
         let functions: Vec<FuncSym> = functions.cloned().collect();
         let (order, own) = callees_first(program, &functions);
         let mut kinds = Kinds::default();
-        let mut sets: Vec<Bits> = Vec::new();
+        let mut sets: Vec<TouchSet> = Vec::new();
         for o in &own {
-            sets.push(Bits {
+            sets.push(TouchSet {
                 reads_anything: o.touched.reads_anything,
                 writes_anything: o.touched.writes_anything,
                 reads: bits(&o.touched.reads, &mut kinds),
@@ -290,7 +296,7 @@ impl TouchTable {
                 }
             }
         }
-        let mut distinct: IndexSet<Bits> = IndexSet::new();
+        let mut distinct: IndexSet<TouchSet> = IndexSet::new();
         let of = functions.into_iter().filter_map(|f| {
             let mut set = sets[order.get_index_of(&f)?].clone();
             if program.hints(&f).elidable {
@@ -301,38 +307,17 @@ impl TouchTable {
         });
         TouchTable {
             functions: of.collect(),
-            kinds: kinds.into_iter().collect(),
+            kinds: TouchKinds(kinds.into_iter().collect()),
             sets: distinct.into_iter().collect(),
         }
     }
+}
 
-    /// By function.
-    pub fn into_map(self) -> FxHashMap<FuncSym, Arc<OwnTouches>> {
-        let all: Vec<Arc<OwnTouches>> = (self.sets.iter())
-            .map(|set| {
-                let touched = Touched {
-                    reads_anything: set.reads_anything,
-                    writes_anything: set.writes_anything,
-                    reads: self.kinds_of(&set.reads),
-                    writes: self.kinds_of(&set.writes),
-                };
-                // The table has what callees do.
-                Arc::new(OwnTouches {
-                    touched,
-                    callees: Vec::new(),
-                })
-            })
-            .collect();
-        let functions = self.functions.into_iter();
-        functions
-            .filter_map(|(f, set)| Some((f, all.get(set as usize)?.clone())))
-            .collect()
-    }
-
-    fn kinds_of(&self, bits: &[u64]) -> Kinds {
+impl TouchKinds {
+    fn of(&self, bits: &[u64]) -> Kinds {
         let is_set = |i: &usize| bits.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 != 0);
-        let set = (0..self.kinds.len()).filter(is_set);
-        set.map(|i| self.kinds[i]).collect()
+        let set = (0..self.0.len()).filter(is_set);
+        set.map(|i| self.0[i]).collect()
     }
 }
 
@@ -348,9 +333,22 @@ fn bits(set: &Kinds, all: &mut Kinds) -> Vec<u64> {
     bits
 }
 
-impl Bits {
+impl TouchSet {
+    /// The same as a function's own touches: there are no callees to look at.
+    pub fn touches(&self, kinds: &TouchKinds) -> OwnTouches {
+        OwnTouches {
+            touched: Touched {
+                reads_anything: self.reads_anything,
+                writes_anything: self.writes_anything,
+                reads: kinds.of(&self.reads),
+                writes: kinds.of(&self.writes),
+            },
+            callees: Vec::new(),
+        }
+    }
+
     /// Adds another one; whether that changed anything.
-    fn add(&mut self, other: &Bits) -> bool {
+    fn add(&mut self, other: &TouchSet) -> bool {
         let before = (self.reads_anything, self.writes_anything);
         self.reads_anything |= other.reads_anything;
         self.writes_anything |= other.writes_anything;

@@ -3,6 +3,8 @@
 //! A graph mentions the same few types and functions over and over, and a type may be a
 //! tree of hundreds of fields. Within a value each is written once, and by number from then on. The numbers follow the order of first mention, so equal values
 //! have equal bytes, in every process.
+//!
+//! Values that are read separately may have their names in common: [`SharedNames`].
 
 use std::cell::RefCell;
 use std::hash::Hash;
@@ -35,6 +37,27 @@ impl<T: Clone + Eq + Hash> Names<T> {
         let next = self.numbers.len() as u32;
         self.numbers.insert(name.clone(), next);
     }
+
+    /// The names by number, whether they were written or read.
+    fn list(&self) -> Vec<T> {
+        let mut numbered: Vec<(&T, &u32)> = self.numbers.iter().collect();
+        numbered.sort_unstable_by_key(|(_, n)| **n);
+        let written = numbered.into_iter().map(|(name, _)| name.clone());
+        self.all.iter().cloned().chain(written).collect()
+    }
+
+    /// Number of names.
+    fn len(&self) -> usize {
+        self.all.len() + self.numbers.len()
+    }
+
+    /// Forgets the names from a number on.
+    fn truncate(&mut self, len: usize) {
+        self.all.truncate(len);
+        if self.numbers.len() > len {
+            self.numbers.retain(|_, n| (*n as usize) < len);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -49,16 +72,72 @@ thread_local! {
 
 /// The serialized form of a value. None for what cannot be serialized.
 pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Option<Vec<u8>> {
-    with_name_table(|| postcard::to_stdvec(value)).ok()
+    with_name_table(Table::default(), || postcard::to_stdvec(value))
+        .0
+        .ok()
 }
 
 /// The value of a serialized form; none for bytes that are none.
 pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    with_name_table(|| postcard::from_bytes(bytes)).ok()
+    with_name_table(Table::default(), || postcard::from_bytes(bytes))
+        .0
+        .ok()
 }
 
-/// Runs `work`, which writes or reads one value, with a table of its own.
-fn with_name_table<R>(work: impl FnOnce() -> R) -> R {
+/// Names that several values have in common: written once, and read before the first of the
+/// values, each of which is written and read separately.
+pub struct SharedNames(RefCell<Table>);
+
+impl SharedNames {
+    /// The names that a value mentions, with their serialized form. None for what cannot be
+    /// serialized.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Option<(SharedNames, Vec<u8>)> {
+        let (written, mentioned) = with_name_table(Table::default(), || postcard::to_stdvec(value));
+        written.ok()?;
+        // The reader numbers them in the order in which it meets them in the lists.
+        let lists = (mentioned.types.list(), mentioned.funcs.list());
+        let (bytes, names) = with_name_table(Table::default(), || postcard::to_stdvec(&lists));
+        Some((SharedNames(RefCell::new(names)), bytes.ok()?))
+    }
+
+    /// The names of a serialized form; none for bytes that are none.
+    pub fn read(bytes: &[u8]) -> Option<SharedNames> {
+        let read = || postcard::from_bytes::<(Vec<LLType>, Vec<FuncSym>)>(bytes);
+        let (lists, names) = with_name_table(Table::default(), read);
+        lists.ok()?;
+        Some(SharedNames(RefCell::new(names)))
+    }
+
+    /// The functions among them, by number.
+    pub fn functions(&self) -> Vec<FuncSym> {
+        self.0.borrow().funcs.list()
+    }
+
+    /// The serialized form of a value. None for what cannot be serialized.
+    pub fn to_bytes<T: Serialize + ?Sized>(&self, value: &T) -> Option<Vec<u8>> {
+        self.with(|| postcard::to_stdvec(value)).ok()
+    }
+
+    /// The value of a serialized form; none for bytes that are none.
+    pub fn from_bytes<T: DeserializeOwned>(&self, bytes: &[u8]) -> Option<T> {
+        self.with(|| postcard::from_bytes(bytes)).ok()
+    }
+
+    /// Runs `work`, which writes or reads one value. Names that only that value mentions are
+    /// forgotten.
+    fn with<R>(&self, work: impl FnOnce() -> R) -> R {
+        let mut shared = self.0.borrow_mut();
+        let (types, funcs) = (shared.types.len(), shared.funcs.len());
+        let (result, mut names) = with_name_table(std::mem::take(&mut *shared), work);
+        names.types.truncate(types);
+        names.funcs.truncate(funcs);
+        *shared = names;
+        result
+    }
+}
+
+/// Runs `work`, which writes or reads one value, with a table of its own, which comes back.
+fn with_name_table<R>(table: Table, work: impl FnOnce() -> R) -> (R, Table) {
     /// Puts the outer table back, whatever happens.
     struct Restore(Option<Table>);
     impl Drop for Restore {
@@ -66,8 +145,10 @@ fn with_name_table<R>(work: impl FnOnce() -> R) -> R {
             TABLE.with(|t| *t.borrow_mut() = self.0.take());
         }
     }
-    let _restore = Restore(TABLE.with(|t| t.borrow_mut().replace(Table::default())));
-    work()
+    let _restore = Restore(TABLE.with(|t| t.borrow_mut().replace(table)));
+    let result = work();
+    let table = TABLE.with(|t| t.borrow_mut().take());
+    (result, table.unwrap_or_default())
 }
 
 fn with_table<R>(f: impl FnOnce(&mut Table) -> R) -> Option<R> {

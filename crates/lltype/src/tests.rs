@@ -280,3 +280,36 @@ fn operands_have_names() {
     assert_eq!(call.operands()[..], [a.clone(), b, c]);
     assert!(View::of(PlainOp::Getfield.into(), &[a]).is_none());
 }
+
+#[test]
+fn values_have_names_in_common() {
+    let node = LLType::new(TypeKind::Array(ArrayType {
+        gc: true,
+        of: SIGNED.ptr(),
+        nolength: false,
+        immutable: false,
+        adtmeths: None,
+    }));
+    let values = [
+        vec![node, node.ptr()],
+        vec![SIGNED.ptr(), node],
+        vec![*VOID],
+    ];
+    let (names, named) = SharedNames::of(&values).unwrap();
+    let written = values.each_ref().map(|v| names.to_bytes(v).unwrap());
+    // Two bytes for each name, whatever it stands for, and one for the length.
+    assert_eq!(written.each_ref().map(Vec::len), [5, 5, 3]);
+    let read = SharedNames::read(&named).unwrap();
+    // In any order, and with names that nobody else has in between.
+    for i in [2, 0, 1, 0] {
+        let own = vec![node.ptr().ptr()];
+        let bytes = names.to_bytes(&own).unwrap();
+        assert_eq!(read.from_bytes::<Vec<LLType>>(&bytes), Some(own));
+        assert_eq!(
+            read.from_bytes::<Vec<LLType>>(&written[i]).as_ref(),
+            Some(&values[i])
+        );
+    }
+    assert!(read.from_bytes::<Vec<LLType>>(&[1, 0, 99]).is_none());
+    assert!(SharedNames::read(&named[..named.len() - 1]).is_none());
+}

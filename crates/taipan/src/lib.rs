@@ -47,9 +47,6 @@ pub fn command() -> clap::Command {
 pub unsafe fn main() -> ExitCode {
     // SAFETY: as the caller promises.
     unsafe { taipan_driver::wake() };
-    if let Some(ended) = taipan_driver::run_bundle() {
-        return run::bundled(ended);
-    }
     if let Ok(filter) = std::env::var("TAIPAN_LOG") {
         tracing_subscriber::fmt()
             .with_env_filter(filter)

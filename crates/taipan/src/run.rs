@@ -1,7 +1,5 @@
 //! `taipan run` and `taipan build`
 
-use std::process::ExitCode;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
 use taipan_driver::{
@@ -225,19 +223,6 @@ fn make(
         Built::WithoutDrivers => {
             tell(&nothing_to_compile(args.target.as_str()));
             Ok(Vec::new())
-        }
-    }
-}
-
-/// What becomes of the program that was built with a just-in-time compiler, once it has
-/// ended.
-pub(crate) fn bundled(ended: Result<i32, String>) -> ExitCode {
-    match ended {
-        // Everything is written; as without a just-in-time compiler the rest is the system's.
-        Ok(code) => std::process::exit(code),
-        Err(why) => {
-            tell(&format!("{why}\n"));
-            ExitCode::from(2)
         }
     }
 }

@@ -458,6 +458,131 @@ fn executables_bring_c_libraries_and_end_as_others() {
     }
 }
 
+/// A loop over structs that refer to themselves, which have no name of a class.
+const FORWARD: &str = r#"
+from rpython.rlib.jit import JitDriver
+from rpython.rtyper.lltypesystem import lltype
+
+driver = JitDriver(greens=[], reds=['n', 'total', 'node'])
+NODE = lltype.GcForwardReference()
+NODE.become(lltype.GcStruct('node', ('value', lltype.Signed), ('next', lltype.Ptr(NODE))))
+
+def entry_point(argv):
+    node = lltype.nullptr(NODE)
+    for i in range(100):
+        new = lltype.malloc(NODE)
+        new.value = i
+        new.next = node
+        node = new
+    n = 100
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(n=n, total=total, node=node)
+        other = lltype.malloc(NODE)
+        other.value = node.value + n
+        other.next = node.next
+        total = total * 3 % 1000003 + other.value
+        node = other.next
+        n -= 1
+    print total
+    return 0
+
+def target(*args):
+    return entry_point, None
+"#;
+
+#[test]
+fn executables_know_forward_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("forward.py");
+    std::fs::write(&target, FORWARD).unwrap();
+    let target = target.to_str().unwrap();
+    let run = |options: &[&str]| {
+        let (executable, _) = build(options, target, folder.path());
+        let mut command = Command::new(executable);
+        let command = command.env("TAIPAN_JIT_THRESHOLD", "3");
+        outcome(&command.output().expect("it starts"))
+    };
+    assert_eq!(run(&["--jit"]), run(&[]));
+}
+
+/// An executable is a part of what Taipan is, and needs nothing of it.
+#[test]
+fn executables_stand_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let taipan = folder.path().join("taipan");
+    std::fs::copy(env!("CARGO_BIN_EXE_taipan"), &taipan).unwrap();
+    let make = |name: &str, options: &[&str]| {
+        let program = folder.path().join(name);
+        let mut command = Command::new(&taipan);
+        command.current_dir(programs()).args(["build", "-q"]);
+        command.args(options).arg("jit/stack.py").arg("-o");
+        assert!(command.arg(&program).status().unwrap().success());
+        program
+    };
+    let (plain, jit) = (make("plain", &[]), make("jit", &["--jit"]));
+    let size = |file: &Path| std::fs::metadata(file).unwrap().len();
+    // How large code is depends on the profile.
+    let more = size(&jit) - size(&plain);
+    assert!(more < size(&taipan) / 3, "{more} of {}", size(&taipan));
+    std::fs::remove_file(&taipan).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    for args in [&["mixed", "3000"][..], &["fails", "3000"], &["--help"], &[]] {
+        let run = |program: &Path| {
+            let mut command = Command::new(program);
+            command.current_dir(elsewhere.path()).env_clear().args(args);
+            outcome(&command.output().unwrap())
+        };
+        assert_eq!(run(&jit), run(&plain), "{args:?}");
+    }
+}
+
+/// Wherever a byte of what the compiler reads is another one, the program works as it does or is refused.
+#[test]
+fn damaged_executables_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, _) = build(&["--jit"], "jit/stack.py", folder.path());
+    let whole = std::fs::read(&program).unwrap();
+    let run = |bytes: &[u8]| {
+        // A new file each time: the system may still have the last one in use.
+        std::fs::remove_file(&program).unwrap();
+        std::fs::write(&program, bytes).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).unwrap();
+        let mut command = Command::new(&program);
+        let command = command.args(["mixed", "30"]);
+        let command = command.env("TAIPAN_JIT_THRESHOLD", "2");
+        outcome(&command.output().unwrap())
+    };
+    let expected = run(&whole);
+    assert_eq!(expected.1, Some(0));
+    let refused = (
+        "this executable: the program in it is damaged\n".to_owned(),
+        Some(2),
+    );
+    // The header's place and length are in the trailer, behind all tables.
+    let trailer = whole.len() - 64;
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let header = word(trailer) as usize;
+    assert_eq!(header as u64 + word(trailer + 8), trailer as u64);
+    let tables = (header - 40_000..header).step_by(997);
+    let checked = (header..whole.len()).step_by(7);
+    let mut found = 0;
+    for at in tables.chain(checked) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        let got = run(&damaged);
+        if at >= header || got != expected {
+            assert_eq!(got, refused, "{at} of {}", whole.len());
+            found += usize::from(at < header);
+        }
+    }
+    assert!(found > 10, "{found}");
+    for length in [whole.len() - 1, trailer, header, header - 1] {
+        assert_eq!(run(&whole[..length]), refused, "{length}");
+    }
+}
+
 #[test]
 fn fields_that_are_written_late() {
     const SOURCE: &str = "
@@ -509,15 +634,6 @@ fn executables() {
         let expected = run(&["jit/stack.py"], "--", &args);
         assert_eq!(outcome(&command.output().unwrap()), expected, "{args:?}");
     }
-    let mut damaged = std::fs::read(&stack).unwrap();
-    let at = damaged.len() - 1000;
-    damaged[at] ^= 1;
-    std::fs::write(&stack, damaged).unwrap();
-    let o = Command::new(&stack).output().unwrap();
-    assert_eq!(o.status.code(), Some(2));
-    let stderr = String::from_utf8_lossy(&o.stderr);
-    assert_eq!(stderr, "this executable: the program in it is damaged\n");
-
     let nothing = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
         let o = command.current_dir(programs()).args(args).output().unwrap();

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use taipan_driver::parts::{
     ImageUse, build_image, bundle, c_files, compile_c, compile_llvm, image_object, link,
-    llvm_texts, write_bundle,
+    llvm_texts, write_executable,
 };
 use taipan_driver::{COptions, Database, Failure, LoadOptions, Timings, guarded};
 
@@ -28,7 +28,7 @@ pub struct Rebuild {
     /// It compiles loops while it runs.
     jit: bool,
     by: By,
-    /// The object file of the executable that is there, or the program behind it.
+    /// The object file of the executable that is there, or the whole file.
     linked: Mutex<Option<Vec<u8>>>,
 }
 
@@ -68,8 +68,8 @@ impl Rebuild {
         if self.jit
             && let Some(made) = bundle(db, &self.load, &self.target, ImageUse::Run, timings)?
         {
-            return self.unless_there(made.payload, |payload| {
-                timings.phase("link", || write_bundle(payload, &self.output))
+            return self.unless_there(made.executable()?, |file| {
+                timings.phase("link", || write_executable(file, &self.output))
             });
         }
         if let By::Llvm(options) = &self.by {

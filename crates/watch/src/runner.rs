@@ -69,7 +69,7 @@ impl Preparation {
             && let Some(made) = bundle(db, load, target, ImageUse::Run, timings)?
         {
             return Ok(Prepared::WithJit(Arc::new(JitProgram {
-                payload: made.payload,
+                payload: made.into_payload()?,
                 splits: jit.splits,
                 threshold: jit.threshold,
             })));

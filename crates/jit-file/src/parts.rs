@@ -1,0 +1,132 @@
+//! Tables that are read in parts.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use taipan_codegen::{Place, SymbolRef};
+use taipan_codegen_cranelift::ImageNames;
+use taipan_jit::{OwnTouches, TouchKinds, TouchSet, TsGraph};
+use taipan_jit_native::{Facts, Parts};
+use taipan_lltype::{FuncSym, SharedNames, StructBody, StructId};
+use taipan_runtime::os;
+
+use crate::UNUSABLE;
+use crate::container::{Container, DAMAGED, SectionId};
+
+/// The tables of a program behind an executable. A program whose tables are damaged ends when the compiler
+/// gets to them: the interpreter could go on, but nobody would be told.
+#[derive(Clone)]
+pub(crate) struct FileParts(Rc<Inner>);
+
+struct Inner {
+    container: Container,
+    names: OnceCell<SharedNames>,
+    touch_kinds: OnceCell<TouchKinds>,
+    touch_index: OnceCell<&'static [u8]>,
+    graph_index: OnceCell<&'static [u8]>,
+    places: OnceCell<Places>,
+}
+
+/// Where functions and prebuilt data are.
+struct Places {
+    by_symbol: HashMap<SymbolRef, Place>,
+    functions: HashMap<Place, FuncSym>,
+}
+
+impl FileParts {
+    pub(crate) fn new(container: Container) -> FileParts {
+        FileParts(Rc::new(Inner {
+            container,
+            names: OnceCell::new(),
+            touch_kinds: OnceCell::new(),
+            touch_index: OnceCell::new(),
+            graph_index: OnceCell::new(),
+            places: OnceCell::new(),
+        }))
+    }
+}
+
+/// Ends the program as it would have ended at start.
+#[cold]
+fn damaged() -> ! {
+    os::write_all(2, format!("this executable: {DAMAGED}\n").as_bytes());
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(UNUSABLE) }
+}
+
+impl Inner {
+    fn section(&self, id: SectionId) -> &'static [u8] {
+        self.container.section(id).unwrap_or_else(|| damaged())
+    }
+
+    /// A value that mentions the names.
+    fn read<T: DeserializeOwned>(&self, bytes: &[u8]) -> T {
+        let names = self.names.get_or_init(|| {
+            SharedNames::read(self.section(SectionId::Names)).unwrap_or_else(|| damaged())
+        });
+        names.from_bytes(bytes).unwrap_or_else(|| damaged())
+    }
+
+    fn read_section<T: DeserializeOwned>(&self, id: SectionId) -> T {
+        self.read(self.section(id))
+    }
+
+    fn record<T: DeserializeOwned>(&self, index: &[u8], id: SectionId, number: u32) -> T {
+        let record = self.container.record(index, id, number as usize);
+        self.read(record.unwrap_or_else(|| damaged()))
+    }
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| {
+            let list: Vec<(SymbolRef, Place)> = self.read_section(SectionId::Places);
+            let functions = list.iter().filter_map(|(s, p)| match s {
+                SymbolRef::Func(f) => Some((*p, f.clone())),
+                _ => None,
+            });
+            Places {
+                functions: functions.collect(),
+                by_symbol: list.into_iter().collect(),
+            }
+        })
+    }
+}
+
+impl Parts for FileParts {
+    fn functions(&self) -> Vec<(FuncSym, Facts)> {
+        self.0.read_section(SectionId::Functions)
+    }
+
+    fn graph(&self, number: u32) -> Arc<TsGraph> {
+        let inner = &*self.0;
+        let index = || inner.section(SectionId::GraphIndex);
+        let index = inner.graph_index.get_or_init(index);
+        inner.record(index, SectionId::Graphs, number)
+    }
+
+    fn touches(&self, number: u32) -> OwnTouches {
+        let inner = &*self.0;
+        let kinds = || inner.read_section(SectionId::TouchKinds);
+        let kinds = inner.touch_kinds.get_or_init(kinds);
+        let index = || inner.section(SectionId::TouchIndex);
+        let index = inner.touch_index.get_or_init(index);
+        let set: TouchSet = inner.record(index, SectionId::Touches, number);
+        set.touches(kinds)
+    }
+
+    fn bodies(&self) -> Vec<(StructId, StructBody)> {
+        self.0.read_section(SectionId::Bodies)
+    }
+}
+
+impl ImageNames for FileParts {
+    fn place(&self, symbol: &SymbolRef) -> Option<Place> {
+        self.0.places().by_symbol.get(symbol).copied()
+    }
+
+    fn function_at(&self, place: Place) -> Option<FuncSym> {
+        self.0.places().functions.get(&place).cloned()
+    }
+}

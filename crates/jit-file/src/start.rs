@@ -1,0 +1,96 @@
+//! Running a program with its compiler.
+
+use std::fs::File;
+use std::os::unix::ffi::OsStringExt;
+
+use taipan_codegen::CodegenError;
+use taipan_codegen_cranelift::{LoadedImage, run_program};
+use taipan_jit::Splits;
+use taipan_jit::engine::{DriverCompiler, Drivers};
+use taipan_jit_native::{NativeJit, Options, Tabled};
+use taipan_platform::load_library;
+use taipan_runtime::exc::set_standalone;
+use taipan_runtime::state::rpy_state;
+
+use crate::container::{Container, DAMAGED, SectionId};
+use crate::parts::FileParts;
+
+/// How loops are compiled.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Choices {
+    /// When the sides of branches are compiled.
+    pub splits: Splits,
+    /// How many blocks a residual function has before what comes is left to others.
+    pub most_blocks: Option<usize>,
+    /// The rest.
+    pub options: Options,
+}
+
+/// Runs something in a loaded program with a compiler of its loops, or without one where there is no
+/// memory for code.
+pub fn with_compiler<T>(
+    program: &Tabled,
+    image: &LoadedImage,
+    choices: Choices,
+    run: impl FnOnce(Option<&NativeJit<'_>>) -> T,
+) -> T {
+    let mut compiler = DriverCompiler::new(program);
+    if let Some(most) = choices.most_blocks {
+        compiler = compiler.with_bound(most);
+    }
+    let portals = Drivers {
+        compiler,
+        infos: program.drivers().to_vec(),
+        splits: choices.splits,
+    };
+    match NativeJit::new(&portals, program, program, image, choices.options) {
+        Ok(jit) => run(Some(&jit)),
+        Err(_) => run(None),
+    }
+}
+
+/// Runs the program behind the executable of this process: its exit code, or why it cannot run.
+pub fn run_own() -> Result<i32, String> {
+    run_file().map_err(|e| format!("this executable: {e}"))
+}
+
+fn run_file() -> Result<i32, String> {
+    let file = File::open("/proc/self/exe").map_err(|e| e.to_string())?;
+    let (header, container) = Container::open(&file).map_err(|e| e.to_string())?;
+    if header.state != &raw const rpy_state as u64 {
+        return Err(DAMAGED.to_owned());
+    }
+    let library = container.section(SectionId::Library).ok_or(DAMAGED)?;
+    if !library.is_empty() {
+        load_library(library).map_err(|e| CodegenError::c_library(e).to_string())?;
+    }
+    let offsets = [SectionId::Code, SectionId::Data].map(|s| container.offset(s));
+    let parts = FileParts::new(container);
+    let names = Box::new(parts.clone());
+    let image = LoadedImage::filed(header.layout, &file, offsets.into(), names);
+    let image = image.map_err(|e| e.to_string())?;
+    drop(file);
+    let program = Tabled::of_parts(header.drivers, header.exceptions, Box::new(parts));
+    // This process is the program: it ends as executables without a compiler do.
+    set_standalone();
+    let argv: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
+    let choices = Choices {
+        splits: Splits::Lazy,
+        options: Options {
+            threshold: threshold(),
+            ..Options::default()
+        },
+        ..Choices::default()
+    };
+    let run = || run_program(&image, &argv);
+    with_compiler(&program, &image, choices, |jit| match jit {
+        Some(jit) => jit.run(run),
+        None => run(),
+    })
+    .map_err(|e| e.to_string())
+}
+
+/// What the variable `TAIPAN_JIT_THRESHOLD` says, as `--jit-threshold` of `run`.
+fn threshold() -> Option<i64> {
+    std::env::var("TAIPAN_JIT_THRESHOLD").ok()?.parse().ok()
+}
