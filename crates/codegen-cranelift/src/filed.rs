@@ -23,10 +23,11 @@ use taipan_lltype::FuncSym;
 use crate::place::{PAGE, Placement, external_address, own_code, relocate};
 
 /// Where such an image lies: above the executable that runs it, which is linked to fixed addresses, and
-/// near enough that calls reach both. Below it is room for residual code.
-const HOME: usize = 0x4000_0000;
-/// Largest size of one.
-const LARGEST: usize = 0x2000_0000;
+/// near enough that calls reach both. The system puts the heap of C libraries into the first
+/// gigabyte behind the executable, wherever it likes. Above that and below the image is room for residual code.
+const HOME: usize = 0x6000_0000;
+/// Largest size of one: it ends below 2 GB.
+const LARGEST: usize = 0x1800_0000;
 
 /// An image as a file has it: bytes that are mapped, and what is known of them.
 pub struct FiledImage {

@@ -1,10 +1,10 @@
 //! Tables that are read in parts.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use taipan_codegen::{Place, SymbolRef};
 use taipan_codegen_cranelift::ImageNames;
@@ -32,8 +32,8 @@ struct Inner {
 
 /// Where functions and prebuilt data are.
 struct Places {
-    by_symbol: HashMap<SymbolRef, Place>,
-    functions: HashMap<Place, FuncSym>,
+    by_symbol: FxHashMap<SymbolRef, Place>,
+    functions: FxHashMap<Place, FuncSym>,
 }
 
 impl FileParts {
