@@ -95,7 +95,10 @@ impl Bundled {
     /// The file of its executable.
     pub fn executable(&self) -> Result<Vec<u8>, Failure> {
         let runtime = RUNTIME.as_ref();
-        let runtime = runtime.ok_or_else(|| CodegenError::new("runtime", "not an executable"));
+        let runtime = runtime.ok_or_else(|| {
+            let why = "no executable: Taipan has to be built with GCC as the C compiler";
+            CodegenError::new("runtime of programs with a just-in-time compiler", why)
+        });
         let program = Attached {
             image: &self.program.image,
             symbols: &self.program.symbols,

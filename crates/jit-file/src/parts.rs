@@ -1,10 +1,12 @@
 //! Tables that are read in parts.
 
 use std::cell::OnceCell;
+use std::hash::BuildHasher as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 use serde::de::DeserializeOwned;
 use taipan_codegen::{Place, SymbolRef};
 use taipan_codegen_cranelift::ImageNames;
@@ -30,10 +32,54 @@ struct Inner {
     places: OnceCell<Places>,
 }
 
-/// Where functions and prebuilt data are.
+/// Where functions and prebuilt data are. Large programs have tens of thousands of them, so each is held
+/// once.
 struct Places {
-    by_symbol: FxHashMap<SymbolRef, Place>,
-    functions: FxHashMap<Place, FuncSym>,
+    list: Vec<(SymbolRef, Place)>,
+    /// Positions in the list, by symbol.
+    by_symbol: HashTable<u32>,
+    /// Those of functions, in the order of their offsets.
+    functions: Vec<u32>,
+}
+
+impl Places {
+    fn new(list: Vec<(SymbolRef, Place)>) -> Places {
+        let hash = |i: &u32| hash(&list[*i as usize].0);
+        let mut by_symbol = HashTable::with_capacity(list.len());
+        let mut functions = Vec::new();
+        for (i, (symbol, _)) in (0..).zip(&list) {
+            by_symbol.insert_unique(hash(&i), i, hash);
+            if let SymbolRef::Func(_) = symbol {
+                functions.push(i);
+            }
+        }
+        functions.sort_unstable_by_key(|i| list[*i as usize].1.offset);
+        Places {
+            list,
+            by_symbol,
+            functions,
+        }
+    }
+
+    fn place(&self, symbol: &SymbolRef) -> Option<Place> {
+        let is_it = |i: &u32| self.list[*i as usize].0 == *symbol;
+        let found = self.by_symbol.find(hash(symbol), is_it)?;
+        Some(self.list[*found as usize].1)
+    }
+
+    /// The function that starts at an offset in the code.
+    fn function_at(&self, offset: u64) -> Option<FuncSym> {
+        let at = |i: &u32| self.list[*i as usize].1.offset;
+        let found = self.functions.binary_search_by_key(&offset, at).ok()?;
+        match &self.list[self.functions[found] as usize].0 {
+            SymbolRef::Func(f) => Some(f.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn hash(symbol: &SymbolRef) -> u64 {
+    FxBuildHasher.hash_one(symbol)
 }
 
 impl FileParts {
@@ -80,17 +126,8 @@ impl Inner {
     }
 
     fn places(&self) -> &Places {
-        self.places.get_or_init(|| {
-            let list: Vec<(SymbolRef, Place)> = self.read_section(SectionId::Places);
-            let functions = list.iter().filter_map(|(s, p)| match s {
-                SymbolRef::Func(f) => Some((*p, f.clone())),
-                _ => None,
-            });
-            Places {
-                functions: functions.collect(),
-                by_symbol: list.into_iter().collect(),
-            }
-        })
+        let places = || Places::new(self.read_section(SectionId::Places));
+        self.places.get_or_init(places)
     }
 }
 
@@ -123,10 +160,10 @@ impl Parts for FileParts {
 
 impl ImageNames for FileParts {
     fn place(&self, symbol: &SymbolRef) -> Option<Place> {
-        self.0.places().by_symbol.get(symbol).copied()
+        self.0.places().place(symbol)
     }
 
     fn function_at(&self, place: Place) -> Option<FuncSym> {
-        self.0.places().functions.get(&place).cloned()
+        self.0.places().function_at(place.offset)
     }
 }

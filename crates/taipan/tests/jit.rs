@@ -10,6 +10,7 @@ mod support {
 }
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -562,7 +563,14 @@ fn damaged_executables_are_refused() {
         std::fs::set_permissions(&program, mode).unwrap();
         let mut command = Command::new(&program);
         let command = command.args(["mixed", "30"]);
-        let o = command.env("TAIPAN_JIT_THRESHOLD", "2").output().unwrap();
+        let command = command.env("TAIPAN_JIT_THRESHOLD", "2");
+        let o = loop {
+            match command.output() {
+                // A process that another test is starting has the file open for a moment.
+                Err(e) if e.kind() == ErrorKind::ExecutableFileBusy => continue,
+                o => break o.unwrap(),
+            }
+        };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (text(&o.stdout), text(&o.stderr), o.status.code())
     };
