@@ -1,7 +1,7 @@
 //! Code to be read: line by line, with where each comes from.
 
-use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 use crate::emit::symbol_text;
+use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction};
 use taipan_codegen::CompiledFunction;
 

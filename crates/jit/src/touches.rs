@@ -200,7 +200,11 @@ impl<'p> Touches<'p> {
         let touched = self.of(f);
         let step = field.map_or(Step::Item(None), Step::Field);
         match place_at(self.program, container, &[step], false) {
-            Some(place) => [touched.touches(place), touched.writes(place)],
+            // Whose list it is is not known here.
+            Some(place) => [
+                touched.touches(place, false) || touched.touches(place, true),
+                touched.writes(place, false) || touched.writes(place, true),
+            ],
             None => self.any(f),
         }
     }

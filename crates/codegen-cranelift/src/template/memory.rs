@@ -5,8 +5,8 @@ use taipan_codegen::runtime::{self, RuntimeFunction};
 use taipan_codegen::{Allocation, SymbolRef, is_tested};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{
-    Accessed, ConstantOperand, LLConst, LLOperand, LLType, LowLevel, TypeKind, VarLayout, VoidConst, field_of,
-    round_up,
+    Accessed, ConstantOperand, LLConst, LLOperand, LLType, LowLevel, TypeKind, VarLayout,
+    VoidConst, field_of, round_up,
 };
 
 use super::assembler::{Alu, Cond, Mem, R11, RAX, RBP, RCX, RDI, RDX, RSI, Reg, Width, Xmm};
@@ -77,7 +77,9 @@ impl Template<'_> {
             _ if step.is_power_of_two() => {
                 self.a.shift_imm(4, r, step.trailing_zeros() as u8);
             }
-            _ => self.a.imul_imm(r, i32::try_from(step).map_err(|_| Unknown)?),
+            _ => self
+                .a
+                .imul_imm(r, i32::try_from(step).map_err(|_| Unknown)?),
         }
         Ok(())
     }

@@ -206,7 +206,9 @@ impl<'a> Template<'a> {
                 }
             }
         }
-        let roots = self.roots.map_or(0, |(frame, _)| frame.machine_bytes(LINKAGE));
+        let roots = self
+            .roots
+            .map_or(0, |(frame, _)| frame.machine_bytes(LINKAGE));
         let size = i64::from(self.homes + self.outgoing).max(roots);
         let size = i32::try_from((size + 15) & !15).map_err(|_| Unknown)?;
         self.a.code[size_at..size_at + 4].copy_from_slice(&size.to_le_bytes());
@@ -258,7 +260,8 @@ impl<'a> Template<'a> {
                 self.keep(home, r);
                 continue;
             }
-            self.a.load_as(RAX, Mem(RBP, 16 + stack * 8), self.width_of_bits(ty)?);
+            self.a
+                .load_as(RAX, Mem(RBP, 16 + stack * 8), self.width_of_bits(ty)?);
             self.a.store(Mem(RBP, home), RAX);
             stack += 1;
         }
@@ -339,7 +342,11 @@ impl<'a> Template<'a> {
                 false => (0, last, !*truth),
             };
             let label = self.branch(b, away)?;
-            let cond = if jumps_if { Cond::NotEqual } else { Cond::Equal };
+            let cond = if jumps_if {
+                Cond::NotEqual
+            } else {
+                Cond::Equal
+            };
             self.a.jump_if(cond, label);
             return self.follow(next);
         }
@@ -439,8 +446,8 @@ impl<'a> Template<'a> {
                 }
             }
         }
-        let clash = (moves.iter())
-            .any(|(from, _)| moves.iter().any(|(_, to)| *from == Place::Home(*to)));
+        let clash =
+            (moves.iter()).any(|(from, _)| moves.iter().any(|(_, to)| *from == Place::Home(*to)));
         if clash {
             for (from, _) in &moves {
                 self.read(RAX, *from);
@@ -477,7 +484,8 @@ impl<'a> Template<'a> {
         }
         self.a.mov(RSP, RBP);
         self.a.pop(RBP);
-        self.a.ret(u16::try_from(self.incoming).map_err(|_| Unknown)?);
+        self.a
+            .ret(u16::try_from(self.incoming).map_err(|_| Unknown)?);
         Ok(())
     }
 
@@ -606,9 +614,7 @@ impl<'a> Template<'a> {
             LLConst::SingleFloat(_) => return Err(Unknown),
             LLConst::Null(_) => Place::Known(0),
             LLConst::Func(f) => Place::Known(self.address(&SymbolRef::function(f))?),
-            LLConst::Static(s, _) => {
-                Place::Known(self.address(&SymbolRef::Static((**s).clone()))?)
-            }
+            LLConst::Static(s, _) => Place::Known(self.address(&SymbolRef::Static((**s).clone()))?),
             c => Place::Known(const_word(c).ok_or(Unknown)? as i64),
         })
     }

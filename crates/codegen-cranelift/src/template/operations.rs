@@ -4,8 +4,8 @@ use taipan_codegen::abi::{self, state};
 use taipan_codegen::{RootsFrame, SymbolRef};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{
-    FuncSym, FuncType, LLConst, LLOp, LLOperand, LowLevel, NumFamily, NumOp,
-    PlainOp, TypeKind, View, VoidConst, releases_gil,
+    FuncSym, FuncType, LLConst, LLOp, LLOperand, LowLevel, NumFamily, NumOp, PlainOp, TypeKind,
+    View, VoidConst, releases_gil,
 };
 
 use super::assembler::{Alu, Cond, Mem, R11, RAX, RBP, RCX, RDX, RSP, Reg, Xmm};
@@ -16,10 +16,7 @@ pub(super) fn overflows(op: &Operation<LowLevel>) -> bool {
     matches!(
         op.op,
         LLOp::Plain(
-            PlainOp::IntAddOvf
-                | PlainOp::IntAddNonnegOvf
-                | PlainOp::IntSubOvf
-                | PlainOp::IntMulOvf
+            PlainOp::IntAddOvf | PlainOp::IntAddNonnegOvf | PlainOp::IntSubOvf | PlainOp::IntMulOvf
         )
     )
 }
@@ -44,7 +41,11 @@ impl Template<'_> {
     pub(super) fn operation(&mut self, b: BlockId, op: &Operation<LowLevel>) -> Done<bool> {
         let view = View::of(op.op, &op.args).ok_or(Unknown)?;
         match view {
-            View::Unary { family, op: num, value } => self.num(family, num, value, None, op)?,
+            View::Unary {
+                family,
+                op: num,
+                value,
+            } => self.num(family, num, value, None, op)?,
             View::Binary {
                 family,
                 op: num,
@@ -143,8 +144,14 @@ impl Template<'_> {
                 let access = view.access().ok_or(Unknown)?;
                 self.access(access, op)?;
             }
-            View::Getsubstruct { object, field: step }
-            | View::Getarraysubstruct { array: object, index: step } => {
+            View::Getsubstruct {
+                object,
+                field: step,
+            }
+            | View::Getarraysubstruct {
+                array: object,
+                index: step,
+            } => {
                 self.part(object, step, op)?;
             }
             View::Getarraysize { array } => self.length(array, &[], op)?,
