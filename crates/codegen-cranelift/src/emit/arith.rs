@@ -263,10 +263,6 @@ impl Emitter<'_, '_> {
     ) -> Result<Value, Bad> {
         let a = self.value(low)?;
         let (b, c) = (self.value(value)?, self.value(high)?);
-        let constant = |operand: &LLOperand| match operand.as_const() {
-            Some(LLConst::Int(_, v)) => Some(v.get()),
-            _ => None,
-        };
         if constant(low) == Some(0) && constant(high).is_some_and(|n| n >= 0) {
             return Ok(self.b.ins().icmp(IntCC::UnsignedLessThan, b, c));
         }
@@ -276,13 +272,45 @@ impl Emitter<'_, '_> {
     }
 
     /// The result of arithmetic that may overflow; it ends its block, whose exits depend on that.
-    pub(super) fn with_overflow(&mut self, num: NumOp, a: Value, b: Value) -> Value {
-        let (result, overflow) = match self.machine.overflow_operations {
-            true => self.overflowing(num, a, b),
-            false => self.overflowing_by_hand(num, a, b),
+    pub(super) fn with_overflow(
+        &mut self,
+        num: NumOp,
+        left: &LLOperand,
+        right: &LLOperand,
+    ) -> Result<Value, Bad> {
+        let (a, b) = (self.value(left)?, self.value(right)?);
+        let (result, overflow) = match (num, constant(left), constant(right)) {
+            (NumOp::Add, _, Some(n)) => self.overflowing_by(a, b, n > 0),
+            (NumOp::Add, Some(n), _) => self.overflowing_by(b, a, n > 0),
+            // The opposite of the least number is none.
+            (NumOp::Sub, _, Some(n)) if n != i64::MIN.into() => {
+                let minus = self.int(I64, -n as i64);
+                self.overflowing_by(a, minus, n < 0)
+            }
+            _ if self.machine.overflow_operations => self.overflowing(num, a, b),
+            _ => self.overflowing_by_hand(num, a, b),
         };
         self.overflow = Some(overflow);
+        Ok(result)
+    }
+
+    /// The sum of a number and one that is not negative.
+    pub(super) fn growing(&mut self, a: Value, by: Value) -> Value {
+        let (result, overflow) = self.overflowing_by(a, by, true);
+        self.overflow = Some(overflow);
         result
+    }
+
+    /// The sum with a number whose sign is known. Where it has overflowed it is on the wrong side of the other
+    /// number: a comparison and a jump, while Cranelift makes a number of the machine's flag
+    /// before it tests that.
+    fn overflowing_by(&mut self, a: Value, by: Value, grows: bool) -> (Value, Value) {
+        let wrong = match grows {
+            true => IntCC::SignedLessThan,
+            false => IntCC::SignedGreaterThan,
+        };
+        let sum = self.b.ins().iadd(a, by);
+        (sum, self.b.ins().icmp(wrong, sum, a))
     }
 
     fn overflowing(&mut self, num: NumOp, a: Value, b: Value) -> (Value, Value) {
@@ -318,5 +346,13 @@ impl Emitter<'_, '_> {
         let zero = self.int(I64, 0);
         let overflow = self.b.ins().icmp(IntCC::SignedLessThan, both, zero);
         (result, overflow)
+    }
+}
+
+/// The value of an operand that is a constant integer.
+fn constant(operand: &LLOperand) -> Option<i128> {
+    match operand.as_const() {
+        Some(LLConst::Int(_, v)) => Some(v.get()),
+        _ => None,
     }
 }

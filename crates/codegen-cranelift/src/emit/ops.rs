@@ -106,17 +106,16 @@ impl Emitter<'_, '_> {
                 let (a, b) = (self.value(left)?, self.value(right)?);
                 self.b.ins().umulhi(a, b)
             }
-            View::IntAddOvf { left, right } | View::IntAddNonnegOvf { left, right } => {
+            View::IntAddOvf { left, right } => self.with_overflow(NumOp::Add, left, right)?,
+            View::IntAddNonnegOvf { left, right } => {
                 let (a, b) = (self.value(left)?, self.value(right)?);
-                self.with_overflow(NumOp::Add, a, b)
+                self.growing(a, b)
             }
             View::IntSubOvf { left, right } => {
-                let (a, b) = (self.value(left)?, self.value(right)?);
-                self.with_overflow(NumOp::Sub, a, b)
+                self.with_overflow(NumOp::Sub, left, right)?
             }
             View::IntMulOvf { left, right } => {
-                let (a, b) = (self.value(left)?, self.value(right)?);
-                self.with_overflow(NumOp::Mul, a, b)
+                self.with_overflow(NumOp::Mul, left, right)?
             }
             taipan_lltype::conversion!(value)
             | View::ForceCast { value } => self.convert(value, to)?,

@@ -363,3 +363,51 @@ fn bad_graphs_are_refused() {
         );
     }
 }
+
+/// Sums with constants, and what is on either side of where they overflow.
+#[test]
+fn sums_with_constants_overflow() {
+    let edges = [
+        i64::MIN,
+        i64::MIN + 1,
+        -2,
+        -1,
+        0,
+        1,
+        2,
+        i64::MAX - 1,
+        i64::MAX,
+    ];
+    for op in ["add", "sub"] {
+        for constant in edges {
+            for (left, right) in [
+                ("n".to_owned(), constant.to_string()),
+                (constant.to_string(), "n".to_owned()),
+            ] {
+                let text = format!(
+                    "
+                    graph f
+                    block0(n: Signed):
+                        v: Signed = int_{op}_ovf({left}, {right})
+                        canraise
+                            ok: return(v)
+                            &vtable #00000000000000e0 as *Struct object_vtable(t: *Struct object_vtable, e: *GcStruct object): return(77)
+                    END"
+                );
+                for n in edges {
+                    let (a, b) = if left == "n" {
+                        (n, constant)
+                    } else {
+                        (constant, n)
+                    };
+                    let result = match op {
+                        "add" => a.checked_add(b),
+                        _ => a.checked_sub(b),
+                    };
+                    let expected = result.unwrap_or(77).to_string();
+                    assert_eq!(run(&text, &[n]), expected, "{a} {op} {b}");
+                }
+            }
+        }
+    }
+}
