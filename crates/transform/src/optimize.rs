@@ -18,7 +18,7 @@ use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::passes::Passes;
 use crate::peel::peel_loops;
-use crate::ranges::narrow_ranges;
+use crate::ranges::{narrow_ranges, narrow_ranges_ssa};
 use crate::switch::merge_if_blocks;
 use crate::variables::keep_in_variables;
 
@@ -127,6 +127,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program, calls: &dyn Cal
         peel_loops(g, around);
         hoist_invariants_ssa(g, around);
         merge_common_ssa(g, around);
+        narrow_ranges_ssa(g);
         fold_operations(g, program);
         keep_in_variables(g, around);
         ssa_to_ssi(g);

@@ -57,8 +57,9 @@ pub(crate) fn narrow_ranges(g: &mut LLGraph) -> bool {
     changed
 }
 
-/// The same for a graph in SSA form, which it stays in.
-fn narrow_ranges_ssa(g: &mut LLGraph) -> bool {
+/// The same for a graph in SSA form, which it stays in, and in which no variable is another one's
+/// equal.
+pub(crate) fn narrow_ranges_ssa(g: &mut LLGraph) -> bool {
     let order = g.reachable();
     let mut pass = Ranges::new(g, &order);
     if !pass.find(g, &order) {
@@ -570,6 +571,20 @@ impl Ranges {
         }
         let view = op.view();
         match view {
+            // The second one alone decides on which side an overflow is.
+            View::IntAddOvf { left, right } => {
+                let is_constant = |o: &LLOperand| o.as_const().is_some();
+                if is_constant(left) || is_constant(right) {
+                    return None;
+                }
+                let (left, right) = match (self.range(left)?, self.range(right)?) {
+                    (_, by) if by.is_nonneg() => (left, right),
+                    (by, _) if by.is_nonneg() => (right, left),
+                    _ => return None,
+                };
+                let sum = View::IntAddNonnegOvf { left, right };
+                Some(sum.operation(op.result, op.at))
+            }
             View::IntForceGeZero { value }
             | View::Unary {
                 op: NumOp::Abs,
