@@ -17,7 +17,7 @@
 
 use rustc_hash::FxHashSet;
 use taipan_graph::{LinkId, Loop, VarId, entry_map, find_loops, remove_identical_vars_ssa};
-use taipan_lltype::LLGraph;
+use taipan_lltype::{LLGraph, LLOp, PlainOp};
 
 use crate::around::{Around, Initialised};
 use crate::calls::calls_a_graph;
@@ -28,7 +28,7 @@ const LARGEST: usize = 400;
 
 /// In a loop that calls functions, one in so many operations has to vanish at least: across calls
 /// values are kept in memory anyway.
-const WORTHWHILE: usize = 16;
+const WORTHWHILE: usize = 8;
 
 /// How many operations a call that vanishes counts for.
 const CALL: usize = 16;
@@ -67,7 +67,7 @@ fn saved(g: &LLGraph, l: &Loop, around: Around<'_>) -> usize {
     let mut changing: FxHashSet<VarId> = blocks().flat_map(|b| b.definitions()).collect();
     let mut saved = 0;
     loop {
-        let before = saved;
+        let before = changing.len();
         for op in blocks().flat_map(|b| &b.operations) {
             let changes = |v: &VarId| changing.contains(v);
             if !changes(&op.result)
@@ -87,12 +87,16 @@ fn saved(g: &LLGraph, l: &Loop, around: Around<'_>) -> usize {
                         false => continue,
                     }
                 }
-                (None, None) if op.op.can_fold() && !op.op.can_raise() => 1,
+                (None, None) if op.op.can_fold() && !op.op.can_raise() => {
+                    let costs =
+                        !matches!(op.op, LLOp::Plain(PlainOp::CastPointer | PlainOp::SameAs));
+                    usize::from(costs)
+                }
                 _ => continue,
             };
             changing.remove(&op.result);
         }
-        if saved == before {
+        if changing.len() == before {
             return saved;
         }
     }

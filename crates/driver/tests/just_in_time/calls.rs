@@ -228,8 +228,8 @@ fn calls_of_elidable_functions_are_merged() {
         Native 0: 3 calls
         LLInterp 1: 6 calls
         Native 1: 6 calls
-        LLInterp 2: 2 calls
-        Native 2: 2 calls
+        LLInterp 2: 3 calls
+        Native 2: 3 calls
         LLInterp 3: 2 calls
         Native 3: 2 calls
         LLInterp 4: 5 calls
