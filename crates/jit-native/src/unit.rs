@@ -411,8 +411,8 @@ impl Builder<'_> {
             .collect();
         let all = self.g.reachable();
         let leaves = |op: &Operation<LowLevel>| op.op == PlainOp::JitCount.into();
-        let leaves = |b: &BlockId| self.g.block(*b).operations.iter().any(leaves);
-        let only_leaves = heads.is_empty() && all.iter().any(leaves);
+        let leaves = |b: &BlockId| self.from.block(*b).operations.iter().any(leaves);
+        let only_leaves = heads.is_empty() && self.blocks.keys().any(leaves);
         let operations = all.iter().map(|b| size(&self.g, b)).sum();
         let mut counted: FxHashMap<BlockId, BlockId> = FxHashMap::default();
         for (old, copy) in self.blocks.clone() {
