@@ -87,6 +87,10 @@ def pairs():
     return [(interpreter, program, size) for interpreter, program, size, _ in lines]
 
 
+def shown_name(interpreter, program):
+    return "%s %s" % (interpreter, os.path.basename(program))
+
+
 def build(taipan, interpreter, options, output):
     command = [taipan, "build", *options, os.path.join(SUITE, interpreter + ".py"), "-o", output]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -235,7 +239,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tracing", help="the executable of suite/all.py that the original made")
     parser.add_argument("--quick", action="store_true", help="only runs of 1 s")
-    parser.add_argument("-k", metavar="TEXT", default="", help="only pairs with this text in `INTERPRETER PROGRAM`")
+    parser.add_argument("-k", metavar="TEXT", default="", help="only pairs whose name, as in the tables, has this text")
     parser.add_argument("--runs", type=int, default=2, help="runs of which the minimum counts")
     parser.add_argument("--set-aside", action="store_true", help="the interpreters that are set aside, instead of the others")
     parser.add_argument("--keep", metavar="DIR", help="where executables stay")
@@ -245,13 +249,15 @@ def main():
     folder = options.keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     chosen = [pair for pair in pairs() if (pair[0] in SET_ASIDE) == options.set_aside]
-    chosen = [pair for pair in chosen if options.k in "%s %s" % pair[:2]]
+    chosen = [pair for pair in chosen if options.k in shown_name(*pair[:2])]
+    if not chosen:
+        sys.exit("no pair has %r in its name" % options.k)
     for interpreter in sorted({pair[0] for pair in chosen}):
         build(taipan, interpreter, [], os.path.join(folder, interpreter + ".plain"))
         build(taipan, interpreter, ["--jit"], os.path.join(folder, interpreter + ".jit"))
     results = []
     for interpreter, program, size in chosen:
-        pair = Pair("%s %s" % (interpreter, os.path.basename(program)))
+        pair = Pair(shown_name(interpreter, program))
         arguments = [os.path.join(PROGRAMS, program), size]
         commands = {
             "plain": [os.path.join(folder, interpreter + ".plain")] + arguments,
