@@ -179,7 +179,7 @@ fn log() {
         "driver jitdriver: portal of stack.interpret\n    greens: Signed, *stack.Code\n",
         "\nfunction 0: twice 0: load\n",
         "came by 10 times until ",
-        " was promoted at stub ",
+        " was reached, specialised in ",
         " with optimisations ",
         "since it was entered ",
         "\n        # main 8: load\n",

@@ -11,4 +11,5 @@ mod drivers;
 mod hooks;
 mod immutable;
 mod mistakes;
+mod own_lists;
 mod quasi_immutable;
