@@ -13,7 +13,7 @@ use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, View};
 use super::calls::callee_and_args;
 use super::stubs::Promoted;
 use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
-use crate::code::{Arg, Slot, TsGraph, TsKind, TsOp};
+use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsOp};
 use crate::drivers::DriverInfo;
 use crate::freeze::Matched;
 use crate::state::{BoxId, Frame, GenVar, JitState, Val, Word};
@@ -80,13 +80,49 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    /// One operation, or the end of a block.
+    /// Does what no other state comes of, operations and jumps, up to the first thing of which
+    /// some does.
+    fn run_plain(&mut self, world: &mut dyn World, state: &mut JitState) -> Result<(), Failure> {
+        while self.steps <= MOST_STEPS {
+            let frame = state.frame();
+            let graph = self.graphs[frame.code as usize].clone();
+            let block = &graph.blocks[frame.block as usize];
+            let left = block.ops.get(frame.op as usize..).unwrap_or_default();
+            for op in left {
+                if !is_plain(&op.kind) {
+                    return Ok(());
+                }
+                self.steps += 1;
+                self.residual.here = self.own_place(state);
+                self.operation(world, state, &graph, op)?;
+                state.frame_mut().op += 1;
+            }
+            match &block.exit {
+                TsExit::Goto(link) => self.follow(world, state, &graph, link),
+                TsExit::Split(on, yes, no) => {
+                    let on = self.red_arg(world, state, &graph, on);
+                    let Some(w) = state.known(on) else {
+                        return Ok(());
+                    };
+                    self.learn(state, on, w != 0);
+                    let link = if w != 0 { yes } else { no };
+                    self.follow(world, state, &graph, link);
+                }
+                TsExit::Switch(..) | TsExit::Overflow(..) | TsExit::Return(_) => return Ok(()),
+            }
+            self.steps += 1;
+        }
+        Ok(())
+    }
+
+    /// One operation, or the end of a block, and what is plain before.
     fn flat_step(
         &mut self,
         world: &mut dyn World,
         activation: &mut Activation,
         mut state: JitState,
     ) -> Result<Option<JitState>, Failure> {
+        self.run_plain(world, &mut state)?;
         self.steps += 1;
         let endless = self.steps > MOST_STEPS || self.residual.block_count() > 2 * MOST_BLOCKS;
         if endless && !self.of_driver {
@@ -770,6 +806,16 @@ impl Specializer<'_> {
         }
         self.residual.return_(state.at, value);
         Ok(None)
+    }
+}
+
+/// Whether an operation changes its state alone. An item of a virtualizable's list may have to wait
+/// for its index.
+fn is_plain(kind: &TsKind) -> bool {
+    match kind {
+        TsKind::SameAs | TsKind::Cast | TsKind::Malloc(_) | TsKind::ExcOccurred => true,
+        TsKind::Plain(_) | TsKind::Read { .. } => !is_item_access(kind),
+        _ => false,
     }
 }
 
