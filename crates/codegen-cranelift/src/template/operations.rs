@@ -38,6 +38,10 @@ const INSTRUCTIONS: [&str; 8] = [
 
 impl Template<'_> {
     /// The code of an operation. Whether nothing in the block comes after it.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: an arm per operation, with few lines each"
+    )]
     pub(super) fn operation(&mut self, b: BlockId, op: &Operation<LowLevel>) -> Done<bool> {
         let view = View::of(op.op, &op.args).ok_or(Unknown)?;
         match view {
