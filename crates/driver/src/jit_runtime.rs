@@ -4,8 +4,13 @@
 use std::arch::global_asm;
 
 // The assembler reads the file, and not the compiler: where a crate is only checked there is none. It is newer
-// whenever crate `jit-runtime` is, which this crate depends on, so that this is compiled anew.
+// whenever crate `jit-runtime` is, which this crate depends on, so that this is compiled anew; the number sees to it
+// that this part is, too.
 global_asm!(
+    concat!(
+        ".set taipan_jit_runtime_stamp, ",
+        taipan_jit_embed::stamp!("TAIPAN_JIT_RUNTIME")
+    ),
     ".pushsection .rodata.taipan_jit_runtime, \"a\"",
     ".globl taipan_jit_runtime_start",
     ".globl taipan_jit_runtime_end",
