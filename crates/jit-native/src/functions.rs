@@ -118,8 +118,9 @@ pub(crate) struct Functions<'p> {
     /// The code of cells that have none of their own: it calls the compiler.
     waiting: usize,
     failures: FxHashMap<(Vec<LLType>, LLType), usize>,
-    /// By driver: the cell whose code leaves the values of a merge point to the interpreter.
-    leaving: FxHashMap<usize, usize>,
+    /// By driver: the cell whose code leaves the values of a merge point to the interpreter, and their
+    /// types.
+    leaving: FxHashMap<usize, (usize, Vec<LLType>)>,
     /// How many blocks all of them have.
     blocks: usize,
     /// The cells by which residual functions are entered.
@@ -797,21 +798,25 @@ impl<'p> Functions<'p> {
             else {
                 return true;
             };
-            let Some(cell) = self.cells.get(&(at.get() as usize)) else {
-                return false;
+            let at = at.get() as usize;
+            let leaving = self.leaving.values().find(|l| l.0 == at);
+            let types = match (self.cells.get(&at), leaving) {
+                (Some(cell), _) => &cell.types,
+                (None, Some((_, types))) => types,
+                (None, None) => return false,
             };
             let passed = values.iter().map(|a| match a {
                 LLOperand::Var(v) => *g.ty(*v),
                 LLOperand::Const(c) => c.ty(),
             });
             let fits = |a: LLType, b: LLType| a == b || (a.is_gc_ptr() && b.is_gc_ptr());
-            passed.len() == cell.types.len() && passed.zip(&cell.types).all(|(a, b)| fits(a, *b))
+            passed.len() == types.len() && passed.zip(types).all(|(a, b)| fits(a, *b))
         })
     }
 
     /// The cell by which code leaves the values of a merge point of a driver to the interpreter.
     fn leaving_cell(&mut self, jit: &NativeJit<'p>, driver: usize) -> Result<usize, CodegenError> {
-        if let Some(cell) = self.leaving.get(&driver) {
+        if let Some((cell, _)) = self.leaving.get(&driver) {
             return Ok(*cell);
         }
         let portal = jit.entered[driver].portal.ty();
@@ -821,7 +826,7 @@ impl<'p> Functions<'p> {
         let graph = left("left to the interpreter", portal.result, &types);
         let code = self.made_up(jit, graph)?;
         let cell = self.words.new_word(code as u64);
-        self.leaving.insert(driver, cell);
+        self.leaving.insert(driver, (cell, types));
         Ok(cell)
     }
 

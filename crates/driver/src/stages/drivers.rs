@@ -448,7 +448,8 @@ fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
 /// What a function does to memory. The exception transform changes nothing of that.
 #[salsa::tracked(returns(clone))]
 fn own_touches(db: &dyn Db, f: LLFunction) -> Arc<OwnTouches> {
-    let program = StageProgram::new(db, f.roots(db), GraphStage::Rtyped);
+    // It says which lists virtualizables have for themselves.
+    let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
     let graph = rtyped(db, f.roots(db), f.sym(db));
     let Some(graph) = graph.transpose().ok() else {
         return Arc::new(OwnTouches::anything());
