@@ -108,7 +108,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
         _: usize,
         number: usize,
         greens: &[Word],
-        arrived: &[Option<Word>],
+        _: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let mut greens = greens.iter();
@@ -120,7 +120,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
                 (false, false) => None,
             })
             .collect();
-        ResidualFunction::compile(self.generator, number, &known, self.splits, arrived, world)
+        ResidualFunction::compile(self.generator, number, &known, self.splits, world)
     }
 }
 
@@ -172,7 +172,6 @@ impl<'p> ResidualFunction<'p> {
         number: usize,
         known: &[Option<Word>],
         splits: Splits,
-        arrived: &[Option<Word>],
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let name = format!("{} (residual {number})", generator.portal().name());
@@ -190,7 +189,7 @@ impl<'p> ResidualFunction<'p> {
             &setup,
             known,
             generator.touches(),
-            arrived,
+            &[],
             world,
         )
         .map(ResidualFunction)
