@@ -289,10 +289,10 @@ fn caches_that_fill_up() {
         1 functions
         getfield 1
         int_add 4
-        int_gt 2
+        int_gt 3
         int_mod 1
         int_mul 1
-        int_sub 2
+        int_sub 3
     "#]],
     );
 }

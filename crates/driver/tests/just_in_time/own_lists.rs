@@ -83,7 +83,7 @@ fn made(graphs: &str) -> usize {
 /// Nothing else has the stack, so what stands there is not made when the list is written to.
 #[test]
 fn nothing_else_has_them() {
-    let own = loops("pass", ("pass", "pass"));
+    let own = loops("pass", ("pc = 0", "pc = 0"));
     let shared = loops(
         "frame.w_list.items[0] = None",
         ("self.stack = [None] * 3", "self.stack = stack"),

@@ -144,6 +144,6 @@ fn fields_that_compiled_code_writes() {
     check(
         TREE,
         ("all", &[300]),
-        &expect!["reads 1038, looks 32, writes 21, of these told of 12"],
+        &expect!["reads 2534, looks 30, writes 21, of these told of 12"],
     );
 }

@@ -557,13 +557,13 @@ impl Specializer<'_> {
             }
             return self.leave_to_portal(world, state, op, Some(words));
         }
+        let again = self.starts_again(&state, &graph, &words);
         if began && self.is_cold {
-            match self.leave_for_now(world, state, op, words)? {
+            match self.leave_for_now(world, state, op, (words, again))? {
                 Some((back, greens)) => (state, words) = (back, greens),
                 None => return Ok(None),
             }
         }
-        let again = self.starts_again(&state, &graph, &words);
         if again && !state.resumed {
             self.stop(world, state, &op.live)?;
             return Ok(None);

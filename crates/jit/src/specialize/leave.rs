@@ -22,18 +22,19 @@ use crate::world::World;
 
 impl Specializer<'_> {
     /// Leaves the rest to the interpreter at a merge point, unless code has come by here before,
-    /// in a state as general as this one. Gives state and greens back if code cannot leave.
+    /// in a state as general as this one: what it met there is another program if the interpreter comes
+    /// back to the same instruction `again`. Gives state and greens back if code cannot leave.
     pub(super) fn leave_for_now(
         &mut self,
         world: &mut dyn World,
         mut state: JitState,
         op: &TsOp,
-        greens: Vec<Word>,
+        (greens, again): (Vec<Word>, bool),
     ) -> Result<Option<(JitState, Vec<Word>)>, Failure> {
         if !self.driver(&state).is_some_and(|d| d.can_leave()) {
             return Ok(Some((state, greens)));
         }
-        if self.closes_loop(world, &state, op, &greens)? {
+        if !again && self.closes_loop(world, &state, op, &greens)? {
             return Ok(None);
         }
         let Some(word) = world.leave_counter() else {
