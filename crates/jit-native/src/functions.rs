@@ -1,6 +1,7 @@
 //! Residual functions as units: which there are, and how they are made.
 
 mod hot;
+mod plan;
 mod record;
 
 use std::ptr;
@@ -28,13 +29,10 @@ use crate::entries::{Entries, PortalKey};
 use crate::log::{Log, operations};
 use crate::loops::Loops;
 use crate::roots::GIVEN_UP;
-use crate::unit::{CalledPortal, Exits, dispatcher, failing, interpreted, left, region};
+use crate::unit::{dispatcher, failing, interpreted, left, region};
 use crate::world::{InProcess, Names, Tables};
-use hot::{Hot, rounds_of};
-
-/// So many operations of other units are in a unit as well, at most, where it joins them in the
-/// middle: many small units, each from one such place to the next, would take longer.
-const MOST_AGAIN: usize = 100;
+use hot::Hot;
+use plan::{Extent, Plan};
 
 /// How many blocks all residual functions together may have; then nothing is added. With
 /// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
@@ -871,133 +869,5 @@ impl<'p> Functions<'p> {
         let cell = self.words.new_word(code as u64);
         self.failures.insert(key, cell);
         Ok(cell)
-    }
-}
-
-/// How far a unit extends.
-#[derive(Clone, Copy)]
-enum Extent<'a> {
-    /// To what is in a unit already. The cell is that of the unit.
-    Rest(usize),
-    /// The same, but for these blocks, which become a part of it in any case. The cell is that of
-    /// the unit.
-    Copy(usize, &'a FxHashSet<BlockId>),
-    /// To the next blocks that can be entered from other units.
-    Piece,
-    /// To the blocks of a region that it begins with. A word counts how often it is entered, and
-    /// the cell is that by which the compiler is called when that was often.
-    Loop(&'a FxHashSet<BlockId>, usize, usize),
-}
-
-/// Where the unit that is being made is left.
-struct Plan<'a, 'p> {
-    inner: &'a mut Functions<'p>,
-    jit: &'a NativeJit<'p>,
-    function: usize,
-    extent: Extent<'a>,
-    /// What the unit starts with.
-    live: &'a [VarId],
-    /// How many operations are in other units as well, about.
-    again: usize,
-}
-
-impl Plan<'_, '_> {
-    fn cell(&mut self, point: Point, live: Vec<VarId>, value: Option<VarId>) -> usize {
-        self.inner.cell(self.function, point, live, value)
-    }
-
-    fn inputs(&self, b: BlockId) -> Vec<VarId> {
-        self.inner.inputs(self.function, b)
-    }
-}
-
-impl Exits for Plan<'_, '_> {
-    fn entry(&mut self, b: BlockId) -> Option<usize> {
-        let f = &mut self.inner.functions[self.function];
-        let inputs = &f.residual.graph().block(b).inputargs;
-        // A case of a promotion starts with what the block defines that promotes.
-        let defines = self.live.iter().any(|v| inputs.contains(v));
-        let included = match self.extent {
-            Extent::Loop(inside, ..) => inside.contains(&b),
-            Extent::Piece => false,
-            // What was compiled in the middle of another unit is compiled once more, a
-            // piece at a time.
-            Extent::Rest(_) | Extent::Copy(..) if f.compiled.insert(b) => true,
-            Extent::Rest(_) if f.starts.contains(&b) || defines => false,
-            Extent::Rest(_) if self.again >= MOST_AGAIN => false,
-            Extent::Copy(_, copied) if copied.contains(&b) => !defines,
-            Extent::Copy(..) => false,
-            Extent::Rest(_) => {
-                self.again += 1 + f.residual.graph().block(b).operations.len();
-                true
-            }
-        };
-        if included {
-            if let Extent::Rest(cell) | Extent::Copy(cell, _) = self.extent {
-                f.middle.entry(b).or_default().push(cell);
-                f.inside.entry(cell).or_default().push(b);
-            }
-            return None;
-        }
-        let live = self.inputs(b);
-        Some(self.cell(Point::Block(b), live, None))
-    }
-
-    fn portal(&mut self, greens: &[Word], callee: &LLOperand, fixed: &[LLOperand]) -> usize {
-        (self.inner).portal_cell(self.jit, self.function, greens, (callee, fixed))
-    }
-
-    fn called_portal(&mut self, driver: u32, greens: &[Word]) -> CalledPortal {
-        let key = (driver as usize, greens.to_vec());
-        let inner = &mut *self.inner;
-        let of = &self.jit.entered[driver as usize];
-        CalledPortal {
-            entry: inner.entries.word(key, &mut inner.words),
-            ty: of.entry.clone(),
-            rest: of.rest.clone(),
-        }
-    }
-
-    fn interpreter(&mut self) -> Option<usize> {
-        let driver = self.inner.functions[self.function].driver;
-        self.inner.leaving_cell(self.jit, driver).ok()
-    }
-
-    fn stub(&mut self, stub: &Stub) -> usize {
-        let f = &mut self.inner.functions[self.function];
-        f.stubs.insert(stub.number, stub.clone());
-        let live = self.inputs(stub.target);
-        self.cell(Point::Stub(stub.number), live, stub.value)
-    }
-
-    fn counter(&mut self, b: BlockId, operations: usize) -> Option<(usize, usize)> {
-        if let Extent::Loop(..) = self.extent {
-            return None;
-        }
-        let live = self.inputs(b);
-        let cell = self.cell(Point::Hot(b), live, None);
-        let inner = &mut *self.inner;
-        let words = &mut inner.words;
-        let f = &mut inner.functions[self.function];
-        let rounds = rounds_of(operations, self.jit.options.hot);
-        let new = || (words.new_word(rounds), rounds);
-        Some((f.counters.entry(b).or_insert_with(new).0, cell))
-    }
-
-    fn entered(&self) -> Option<(usize, usize)> {
-        match self.extent {
-            Extent::Loop(_, counter, cell) => Some((counter, cell)),
-            Extent::Rest(_) | Extent::Copy(..) | Extent::Piece => None,
-        }
-    }
-
-    fn tally(&mut self) -> Option<usize> {
-        let inner = &mut *self.inner;
-        if !inner.log.is_on() {
-            return None;
-        }
-        let tally = inner.words.new_word(NEVER);
-        inner.log.count_by(tally);
-        Some(tally)
     }
 }

@@ -8,8 +8,9 @@ use taipan_jit::Failure;
 use taipan_jit::engine::ResidualFunction;
 use taipan_transform::{Passes, gc_transform_residual, optimize_residual};
 
+use super::plan::Extent;
 use super::record::Made;
-use super::{Extent, Function, Functions, NEVER, Point};
+use super::{Function, Functions, NEVER, Point};
 use crate::cells::store;
 use crate::engine::NativeJit;
 use crate::loops::Loops;
