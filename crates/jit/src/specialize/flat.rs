@@ -664,7 +664,10 @@ impl Specializer<'_> {
     /// of the interpreted program closes there (RPython: `opimpl_jit_merge_point`).
     fn follows_loop(&self, state: &JitState) -> bool {
         let frame = state.frame();
-        if frame.closes || self.residual.block_count() > MOST_FOLLOWED {
+        // Where much code is there already the whole call stays one: a part of it would be a function
+        // that begins in the middle.
+        let much = self.residual.block_count() > MOST_FOLLOWED && frame.greens.is_none();
+        if frame.closes || much {
             return false;
         }
         let driver = self.driver(state);
