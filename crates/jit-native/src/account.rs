@@ -17,7 +17,7 @@ use crate::engine::THRESHOLD;
 const ADVANCE: u64 = 3_000;
 /// How many operations are earned each time that code came by as often as the threshold
 /// says.
-const EARNED: u64 = 20;
+const EARNED: u64 = 8;
 /// So many rounds of compiled code take about as long as the interpreter needs from one place
 /// where code could be entered to the next.
 const ROUNDS: u64 = 16;

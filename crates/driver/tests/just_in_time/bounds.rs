@@ -150,7 +150,7 @@ fn what_is_compiled_is_earned() {
     let mut db = database(MANY);
     db.generate_jit(true);
     // Four times in each round each loop comes by.
-    let functions = [(260, 1000), (1000, 1000), (260, 2)].map(|(rounds, threshold)| {
+    let functions = [(260, 1000), (3000, 1000), (260, 2)].map(|(rounds, threshold)| {
         let options = JitOptions {
             threshold: Some(threshold),
             ..JitOptions::default()
