@@ -16,6 +16,8 @@ use taipan_lltype::{
 };
 use taipan_runtime::jit::left_words;
 
+const _: () = assert!(taipan_jit::MOST_LEFT <= taipan_runtime::jit::MOST_LEFT);
+
 /// Where a unit is left.
 pub(crate) trait Exits {
     /// The cell by which a block is entered that is not a part of the unit. None if it

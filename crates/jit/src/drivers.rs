@@ -441,8 +441,9 @@ fn left_values(portal: &FuncSym) -> Option<Vec<Option<FuncSym>>> {
     (number <= MOST_LEFT).then_some(all)
 }
 
-/// Maximum number of values that can be left: that of the runtime.
-const MOST_LEFT: usize = 63;
+/// Maximum number of values that compiled code leaves to the interpreter. The runtime has room for as
+/// many at least.
+pub const MOST_LEFT: usize = 63;
 
 fn runtime_sym(name: &str, args: Vec<LLType>, result: LLType) -> FuncSym {
     FuncSym::new(

@@ -66,7 +66,7 @@ mod world;
 pub use code::TsGraph;
 pub use colors::CallColor;
 pub use drivers::{
-    DriverHooks, DriverInfo, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM,
+    DriverHooks, DriverInfo, MOST_LEFT, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM,
     enter_compiled_code, has_markers, markers, portal, portal_of, rest, rest_of, rest_sym, runner,
     runner_of, runner_sym,
 };
