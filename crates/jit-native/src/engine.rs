@@ -317,12 +317,12 @@ impl<'p> NativeJit<'p> {
     }
 
     /// How often code leaves the rest to the interpreter at one place before what follows is
-    /// compiled: with a threshold that is lower than usual, less often.
+    /// compiled: with a threshold that is lower than usual, less often, but once at least.
     pub(crate) fn leaves(&self) -> u64 {
         let thresholds = self.drivers.iter().map(|d| d.threshold.get());
         let least = thresholds.filter(|t| *t >= 0).min().unwrap_or(THRESHOLD);
         let least = (least as u64).min(THRESHOLD as u64);
-        self.options.leaves * least / THRESHOLD as u64
+        (self.options.leaves * least / THRESHOLD as u64).max(1)
     }
 
     /// Has a portal entered for greens by compiled code that was made without being asked

@@ -11,8 +11,9 @@ use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_l
 use taipan_jit::engine::ResidualFunction;
 use taipan_jit::{Stub, Word};
 use taipan_lltype::{
-    BOOL, Called, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
-    NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind, VOID, View,
+    BOOL, CHAR, Called, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel,
+    NamedOperands, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind, UNICHAR,
+    VOID, View,
 };
 use taipan_runtime::jit::left_words;
 
@@ -593,6 +594,21 @@ pub(crate) fn left(name: &str, result: LLType, types: &[LLType]) -> LLGraph {
     let all = values.into_iter().map(LLOperand::Var);
     let all = std::iter::once(LLOperand::Const(LLConst::signed(1))).chain(all);
     for (i, value) in all.enumerate() {
+        // A whole word is left of each.
+        let ty = match &value {
+            LLOperand::Var(v) => *g.ty(*v),
+            LLOperand::Const(c) => c.ty(),
+        };
+        let widened = match ty {
+            t if t == *BOOL => Some(View::CastBoolToInt { value: &value }),
+            t if t == *CHAR => Some(View::CastCharToInt { value: &value }),
+            t if t == *UNICHAR => Some(View::CastUnicharToInt { value: &value }),
+            _ => None,
+        };
+        let value = match widened {
+            Some(widened) => LLOperand::Var(push(&mut g, start, widened, *SIGNED)),
+            None => value,
+        };
         let store = View::RawStore {
             address: &word(left_words()),
             offset: &LLOperand::Const(LLConst::signed((i * size_of::<u64>()) as i64)),

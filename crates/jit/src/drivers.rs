@@ -29,8 +29,8 @@ use taipan_graph::{
 };
 use taipan_lltype::{
     BOOL, CHAR, ConstantOperand, FuncKind, FuncSym, FuncType, HelperArg, LLConst, LLGraph,
-    LLOperand, LLType, LowLevel, NamedOperands, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind,
-    UNICHAR, UNSIGNED, VOID, View, VoidConst, word_const,
+    LLOperand, LLType, LowLevel, NamedOperands, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp,
+    SIGNED, TypeKind, UNICHAR, UNSIGNED, VOID, View, VoidConst, word_const,
 };
 
 use crate::prepare::call_stub;
@@ -425,18 +425,20 @@ fn left_values(portal: &FuncSym) -> Option<Vec<Option<FuncSym>>> {
     let mut number = 0;
     let mut all = Vec::with_capacity(portal.ty().args.len());
     for ty in &portal.ty().args {
-        let name = match ty.kind() {
+        let (name, result) = match ty.kind() {
             TypeKind::Void => {
                 all.push(None);
                 continue;
             }
-            TypeKind::Float => "rpy_jit_left_float",
-            TypeKind::Ptr(_) | TypeKind::Address => "rpy_jit_left_word",
-            _ if [*SIGNED, *UNSIGNED, *BOOL, *CHAR, *UNICHAR].contains(ty) => "rpy_jit_left_word",
+            TypeKind::Float => ("rpy_jit_left_float", *ty),
+            TypeKind::Ptr(_) | TypeKind::Address => ("rpy_jit_left_word", *ty),
+            _ if [*SIGNED, *UNSIGNED].contains(ty) => ("rpy_jit_left_word", *ty),
+            // A whole word is left, and becomes what it was.
+            _ if [*BOOL, *CHAR, *UNICHAR].contains(ty) => ("rpy_jit_left_word", *SIGNED),
             _ => return None,
         };
         number += 1;
-        all.push(Some(runtime_sym(name, vec![*SIGNED], *ty)));
+        all.push(Some(runtime_sym(name, vec![*SIGNED], result)));
     }
     (number <= MOST_LEFT).then_some(all)
 }
@@ -476,13 +478,29 @@ pub fn rest(portal: &FuncSym) -> LLGraph {
             None if ty.is_void() => LLOperand::Const(LLConst::void()),
             None => LLOperand::Const(word_const(0, *ty).unwrap_or(LLConst::Null(*ty))),
             Some(value) => {
+                let result = value.ty().result;
                 let callee = LLOperand::Const(LLConst::Func(value));
                 let call = View::DirectCall {
                     callee: &callee,
                     args: &[LLOperand::Const(LLConst::signed(number))],
                 };
                 number += 1;
-                push(&mut g, again, call, *ty)
+                let word = push(&mut g, again, call, result);
+                let value = &word;
+                match *ty {
+                    t if t == *BOOL => {
+                        let is_true = View::Binary {
+                            family: NumFamily::Int,
+                            op: NumOp::Ne,
+                            left: value,
+                            right: &LLOperand::Const(LLConst::signed(0)),
+                        };
+                        push(&mut g, again, is_true, t)
+                    }
+                    t if t == *CHAR => push(&mut g, again, View::CastIntToChar { value }, t),
+                    t if t == *UNICHAR => push(&mut g, again, View::CastIntToUnichar { value }, t),
+                    _ => word,
+                }
             }
         });
     }

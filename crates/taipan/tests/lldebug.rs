@@ -411,8 +411,8 @@ def entry_point(argv):
         d. 1: RPython traceback:
           File "/tmp/t.py", line 42, in t.entry_point
           File "/tmp/t.py", line 18, in t.interpret
-        Fatal RPython error: division by zero, or its result is too large (SIGILL)
-        signal 4
+        Fatal RPython error: division by zero, or its result is too large (SIGFPE)
+        signal 8
     "#]]
     .assert_eq(&all);
 }

@@ -10,6 +10,7 @@ mod calls;
 mod drivers;
 mod hooks;
 mod immutable;
+mod leaving;
 mod mistakes;
 mod own_lists;
 mod quasi_immutable;

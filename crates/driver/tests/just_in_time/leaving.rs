@@ -1,0 +1,81 @@
+//! Code that goes back to the interpreter at a merge point.
+
+use std::sync::{Arc, Mutex};
+
+use crate::support::jit::{database, outcome};
+use taipan_driver::{Engine, JitOptions, JitReport, Splits};
+
+/// Reds of all kinds that fit into a word, and ways that code seldom takes.
+const KINDS: &str = "
+from rpython.rlib import jit
+from rpython.rlib.rarithmetic import r_uint
+driver = jit.JitDriver(greens=['pc', 'code'], reds=['n', 'total', 'flag', 'c', 'u', 'f', 'w', 's'])
+def run(code, n):
+    pc = 0
+    total = 0
+    flag = False
+    c = 'a'
+    u = unichr(n + 200)
+    f = 0.5
+    w = r_uint(n)
+    s = 'x'
+    while pc < len(code):
+        driver.jit_merge_point(pc=pc, code=code, n=n, total=total, flag=flag, c=c, u=u, f=f, w=w, s=s)
+        op = code[pc]
+        pc += 1
+        if op == 'f': flag = n % 3 == 1
+        elif op == 'c': c = chr(97 + n % 20)
+        elif op == 'u': u = unichr(300 + n)
+        elif op == 'd': f = f * 0.5 + n
+        elif op == 'w': w = w * r_uint(2654435769) + r_uint(n)
+        elif op == 's': s = c + s[:2]
+        elif op == '+':
+            total = (total * 31 + ord(c) + ord(u) + int(f) + int(w & r_uint(255)) + len(s)) & 0xfffff
+            if flag: total += 1
+        elif op == 'a':
+            if n % 7 == 0: total += 3
+        elif op == 'b':
+            if n % 11 == 5: total ^= 77
+        elif op == 'l':
+            n -= 1
+            if n > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, n=n, total=total, flag=flag, c=c, u=u, f=f, w=w, s=s)
+    return total
+def nested(n):
+    # The portal is called from code that was compiled as well as from the interpreter.
+    total = 0
+    for i in range(n): total = (total * 7 + run('fcudws+abl', i + 3)) & 0xffffff
+    return total
+def main(n): return run('fcudws+ab' + 'abfcud+' * 3 + 'l', n)
+";
+
+fn check(calls: &[(&str, &[i64])]) {
+    let mut db = database(KINDS);
+    let expected: Vec<String> = (calls.iter())
+        .map(|(func, args)| outcome(&db, func, args, Engine::LLInterp, None))
+        .collect();
+    db.generate_jit(true);
+    for threshold in [1, 2, 10, 60] {
+        let report = Arc::new(Mutex::new(JitReport::default()));
+        for ((func, args), expected) in calls.iter().zip(&expected) {
+            let options = JitOptions {
+                splits: Splits::Lazy,
+                threshold: Some(threshold),
+                report: Some(report.clone()),
+                ..JitOptions::default()
+            };
+            let got = outcome(&db, func, args, Engine::Native, Some(options));
+            assert_eq!(&got, expected, "{func}{args:?}, {threshold}");
+        }
+        let report = report.lock().expect("nothing panicked");
+        assert_eq!(report.refused, [""; 0]);
+        assert!(report.functions > 0);
+    }
+}
+
+/// All values arrive as they were, also where compiled code calls compiled code that goes back.
+#[test]
+fn values_of_all_kinds() {
+    check(&[("main", &[300]), ("nested", &[120])]);
+}
