@@ -197,6 +197,31 @@ fn called_with(
     Some((callee, sources))
 }
 
+/// Whether a call that passes such lists may write items of them.
+pub(crate) fn call_writes(
+    program: &dyn Program,
+    op: &Operation<LowLevel>,
+    holds: &dyn Fn(&LLOperand) -> bool,
+    depth: u32,
+) -> bool {
+    let Some((callee, mut held)) = called_with(program, op, holds).filter(|_| depth <= MOST_DEPTH)
+    else {
+        return true;
+    };
+    spread(program, &callee, &mut held, depth);
+    let holds = |o: &LLOperand| o.as_var().is_some_and(|v| held.contains(&v));
+    let operations = callee.reachable().into_iter();
+    let mut operations = operations.flat_map(|b| &callee.block(b).operations);
+    operations.any(|op| match op.view() {
+        View::Setarrayitem { array, .. } | View::BareSetarrayitem { array, .. } => holds(array),
+        View::GcCopyArray { dest, .. } => holds(dest),
+        View::DirectCall { args, .. } | View::IndirectCall { args, .. } => {
+            args.iter().any(holds) && call_writes(program, op, &holds, depth + 1)
+        }
+        _ => false,
+    })
+}
+
 /// Whether a function may return one of the lists in these variables of its own.
 fn returns_one(
     program: &dyn Program,

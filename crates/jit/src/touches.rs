@@ -16,7 +16,7 @@ use taipan_lltype::{
 };
 
 use crate::layout::{Place, Step, place_at};
-use crate::own_lists::own_lists;
+use crate::own_lists::{call_writes, own_lists};
 use crate::program::JitProgram;
 use crate::purity::{call_targets, operand_ty, pointee};
 use crate::state::FieldKey;
@@ -438,8 +438,17 @@ impl Reader<'_> {
                 Some(targets) => {
                     own.callees.extend(targets);
                     // What is called takes them for any other lists.
-                    for list in op.args.iter().filter(|o| self.is_own_list(o)) {
-                        own.touched.adds(self.array_of(list).map(Kind::OwnList));
+                    let lists = op.args.iter().filter(|o| self.is_own_list(o));
+                    let lists: Vec<_> = lists.map(|o| self.array_of(o)).collect();
+                    if lists.is_empty() {
+                        return;
+                    }
+                    let writes = call_writes(self.program, op, &|o| self.is_own_list(o), 0);
+                    for list in lists {
+                        match list.map(Kind::OwnList) {
+                            Some(kind) if !writes => _ = own.touched.reads.insert(kind),
+                            kind => own.touched.adds(kind),
+                        }
                     }
                 }
                 None => own.touched = Touched::anything(),
