@@ -32,6 +32,7 @@ const ORDER: &[&str] = &[
     "codegen-python",
     "codegen-llvm",
     "jit-native",
+    "jit-embed",
     "jit-file",
     "jit-runtime",
     "cache",
