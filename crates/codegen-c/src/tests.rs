@@ -317,10 +317,10 @@ fn objects_and_roots() {
             goto return(v10)
         return(r1: Signed) except(r2: *Struct object_vtable, r3: *GcStruct object)",
         expect![[r#"
-            RPY_SCALAR Signed f_05b4trgbp0(struct array_of_Signed_st3gysphja *a, struct rpy_string_zts06sqhh3 *s, Signed i)
+            RPY_SCALAR Signed f_76r5pdj2fc(struct array_of_Signed_st3gysphja *a, struct rpy_string_s3nqes8bsw *s, Signed i)
             {
                 RPyRoot *roots;
-                struct point_52bwaaed0p *p;
+                struct point_saxs9qjvb6 *p;
                 struct array_of_Signed_st3gysphja *b;
                 Signed v9;
                 Char v11;
@@ -331,7 +331,7 @@ fn objects_and_roots() {
                 RPY_FRAME(16);
                 rpy_state.root_stack_top = roots + 4;
                 roots[0].object = a;
-                p = rpy_malloc(&type_point_52bwaaed0p, 24);
+                p = rpy_malloc(&type_point_saxs9qjvb6, 24);
                 b = roots[0].object;
                 rpy_state.root_stack_top = roots;
                 p->x = i;

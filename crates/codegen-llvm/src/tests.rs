@@ -267,7 +267,7 @@ fn fields_and_items() {
             goto return(s)
         END",
         expect![[r#"
-            define dso_local i64 @f.7ed74d912946ffac(ptr %a0, ptr %a1, i64 %a2) ... section ".text" {
+            define dso_local i64 @f.fab6dbd46cb76f5d(ptr %a0, ptr %a1, i64 %a2) ... section ".text" {
             entry:
               br label %b0
             b0:
@@ -309,7 +309,7 @@ fn raw_memory_may_be_anything() {
             goto return(y)
         END",
         expect![[r#"
-            define dso_local i64 @f.d315c029d9140e34(ptr %a0, ptr %a1) ... section ".text" {
+            define dso_local i64 @f.30c1d9278450dce9(ptr %a0, ptr %a1) ... section ".text" {
             entry:
               br label %b0
             b0:
@@ -361,7 +361,7 @@ fn allocation_takes_from_the_nursery() {
               %v7 = icmp ne ptr %v6, null
               br i1 %v7, label %made3, label %known4, !prof !4
             made3:
-              store ptr @type.pair.47ab87d7ba723a19, ptr %v6, align 8, !tbaa !6
+              store ptr @type.pair.a9dd33146a3273e3, ptr %v6, align 8, !tbaa !6
               %v8 = getelementptr inbounds i8, ptr %v6, i64 8
               store i64 0, ptr %v8, align 8, !tbaa !6
               %v9 = getelementptr inbounds i8, ptr %v6, i64 16
@@ -400,7 +400,7 @@ fn roots_are_on_a_stack_of_their_own() {
             goto return(0)
         END",
         expect![[r#"
-            define dso_local i64 @f.5f463022d6cc7884(ptr %a0) ... section ".text" {
+            define dso_local i64 @f.626ae472138baf73(ptr %a0) ... section ".text" {
             entry:
               %roots = alloca ptr, align 8
               %v1 = alloca [16 x i8], align 8
@@ -705,7 +705,7 @@ fn data_and_glue() {
         ; m
         source_filename = "m"
 
-        @type.Signed.5077f0a243fb551e.object = internal constant <{ [8 x i8], ptr, [11 x i8] }> <{ [8 x i8] c"\01\00\00\00\00\00\00\00", ptr getelementptr (i8, ptr @type.rpy_string.feb20366f188c111, i64 15), [11 x i8] c"\00\00\00\00\00\00\00\00a\22b" }>, align 8
+        @type.Signed.5077f0a243fb551e.object = internal constant <{ [8 x i8], ptr, [11 x i8] }> <{ [8 x i8] c"\01\00\00\00\00\00\00\00", ptr getelementptr (i8, ptr @type.rpy_string.c8eb77650bcf3703, i64 15), [11 x i8] c"\00\00\00\00\00\00\00\00a\22b" }>, align 8
         @type.Signed.5077f0a243fb551e = dso_local alias [0 x i8], getelementptr (i8, ptr @type.Signed.5077f0a243fb551e.object, i64 8)
         @taipan.places = dso_local constant <{ i64, i64, ptr, ptr }> <{ i64 0, i64 1, ptr @main, ptr null }>, align 8
 
@@ -717,7 +717,7 @@ fn data_and_glue() {
 
         declare i32 @rpy_main(i32, ptr, ptr) nounwind
         @taipan.program = external dso_local global [0 x i8], align 8
-        @type.rpy_string.feb20366f188c111 = external dso_local global [0 x i8], align 8
+        @type.rpy_string.c8eb77650bcf3703 = external dso_local global [0 x i8], align 8
 
     "#]].assert_eq(&text);
 }
