@@ -92,7 +92,7 @@ enum Answer {
     Forbidden(String),
 }
 
-/// Prefixes of the text of an answer.
+/// Prefixes in the serialised form of an answer, one per variant.
 const KINDS: [&str; 3] = ["said\n", "refused\n", "forbidden\n"];
 
 impl Questions {
@@ -261,7 +261,8 @@ impl Record {
         FileContents::Text(text.into())
     }
 
-    /// Whether asking again would give the same answer. Unknown for tools.
+    /// Whether the stored answer is still valid: no input file changed. False for tools, whose inputs are
+    /// unknown.
     fn is_fresh(&self, question: &Question) -> bool {
         let is_compilers = matches!(question, Question::Compiler(_));
         let is_known = self.exceeded || matches!(self.answer, Answer::Said(_));
@@ -367,7 +368,7 @@ fn about(question: &Question) -> String {
     all.join("\n")
 }
 
-/// The path of the answer to a question: a collision-resistant hash.
+/// File name of a stored answer: the BLAKE3 hash of its question.
 fn path_of(question: &Question) -> Utf8PathBuf {
     let mut h = Blake3(blake3::Hasher::new());
     question.hash(&mut h);

@@ -8,7 +8,7 @@
 //!       execute                            │ read, and write to a copy
 //! ```
 //!
-//! What is left when it is mapped are functions of shared objects.
+//! After mapping, only addresses of functions in shared objects remain to be filled in.
 
 use std::fs::File;
 use std::ops::Range;

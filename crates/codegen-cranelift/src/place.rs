@@ -110,10 +110,9 @@ impl Placement {
         self.fill_by(image, addresses, late, &mut write)
     }
 
-    /// Writes the image by a function that takes an address and what belongs there. `addresses` has
-    /// those of its externals; where it has none, the places that the address belongs in are returned,
-    /// with the number of the external and what is added to its address. Words at `late` are
-    /// taken for stubs to lead by.
+    /// Writes the image through a function that takes an address and its bytes. `addresses` maps externals
+    /// to their addresses. For an external without an address, the relocations are returned, each with the
+    /// number of the external and the addend. Words at `late` hold the targets of stubs.
     pub(crate) fn fill_by(
         &self,
         image: &Image,

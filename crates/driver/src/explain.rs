@@ -215,7 +215,7 @@ const STAGES: &[&[&str]] = &[
     &["annotation_diagnostics", "dead_operation_warnings"],
     &["struct_body"],
     &["rtyped_graph"],
-    &["object_flow_of"],
+    &["object_flow_of", "leaked_lists_of"],
     &["low_level_facts"],
     &["simplified"],
     &["simplified_summary"],

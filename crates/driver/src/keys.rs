@@ -11,7 +11,7 @@ use taipan_interp::{Function, Name, Object};
 use taipan_lltype::LLType;
 use taipan_rtyper::{FuncKey, FuncKeyKind};
 
-use crate::function::LLFunction;
+use crate::function::{ClassKey, LLFunction};
 use crate::names::object_name;
 
 /// A module file as part of a program.
@@ -84,6 +84,10 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
             let owner = object_name(db, key.program(db), key.obj(db)).unwrap_or_default();
             format!("{owner}.{}", key.name(db))
         }
+        "late_fields" | "shared_lists" => {
+            let key = ClassKey::from_id(id);
+            object_name(db, key.roots(db).program(db), key.class(db))?
+        }
         "unreached_in_file" => FileKey::from_id(id).file(db).path(db).to_string(),
         "flow_graph" | "flow_diagnostics" | "findings" => {
             let key = Function::from_id(id);
@@ -149,6 +153,7 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "timeshifted"
             | "own_touches"
             | "object_flow_of"
+            | "leaked_lists_of"
             | "machine_code"
             | "python_text"
             | "llvm_code"

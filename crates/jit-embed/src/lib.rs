@@ -1,8 +1,8 @@
 //! A number for a file that the assembler puts into a crate.
 //!
-//! The compiler does not know of such a file: when it compiles incrementally, it takes the assembler's
-//! text for what it was, and the file in it with that. With this number in the text it does not. The
-//! crate knows nothing of what is in the file.
+//! rustc does not track a file named by `.incbin`: an incremental build reuses the object code with the old
+//! contents. A hash of the file in the assembler text changes the text whenever the file changes. The
+//! crate does not depend on the contents of the file.
 
 use std::hash::{DefaultHasher, Hasher};
 

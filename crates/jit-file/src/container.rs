@@ -12,17 +12,17 @@ use taipan_codegen_cranelift::FiledLayout;
 use taipan_jit::DriverInfo;
 use taipan_lltype::{StaticSym, from_bytes, to_bytes};
 
-/// What the file of an executable ends with.
+/// Mark at the end of an executable's file.
 const MARK: &[u8; 16] = b"taipan program 2";
 const HASH: usize = 32;
 /// Offset and length of the header, its hash, the mark.
 const TRAILER: usize = 8 + 8 + HASH + MARK.len();
-/// Alignment of what is mapped.
+/// Alignment of mapped sections.
 pub(crate) const PAGE: usize = 4096;
-/// What is said of a program that was changed since it was written.
+/// Message for a damaged file.
 pub(crate) const DAMAGED: &str = "the program in it is damaged";
 
-/// What is behind the runtime, in this order.
+/// Sections behind the runtime, in file order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SectionId {
     /// Machine code, mapped.
@@ -35,7 +35,7 @@ pub(crate) enum SectionId {
     Names,
     /// The functions that compiled code may call.
     Functions,
-    /// What the next is about.
+    /// Kinds of memory that the touch sets refer to.
     TouchKinds,
     /// Index of the next.
     TouchIndex,
@@ -55,16 +55,16 @@ impl SectionId {
     pub(crate) const COUNT: usize = SectionId::Places as usize + 1;
 }
 
-/// Where a section is, and what it is checked by.
+/// Position and hash of a section.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Section {
     offset: u64,
     length: u64,
-    /// None for what is not checked as a whole: it is mapped, or its parts are checked.
+    /// None for mapped sections and for sections whose records are checked separately.
     hash: Option<[u8; HASH]>,
 }
 
-/// What is read at start.
+/// Header: the only part read at start.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) layout: FiledLayout,
@@ -144,11 +144,11 @@ impl Writer {
     }
 }
 
-/// Bytes of an entry of an index: where the record ends, and what it is checked by.
+/// Size of an index entry in bytes: end of the record, and its hash.
 const ENTRY: usize = 8 + CHECK;
 const CHECK: usize = 8;
 
-/// What a record is checked by.
+/// Hash of a record.
 fn check(record: &[u8]) -> [u8; CHECK] {
     let mut check = [0; CHECK];
     check.copy_from_slice(&blake3::hash(record).as_bytes()[..CHECK]);

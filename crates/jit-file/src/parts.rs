@@ -18,8 +18,8 @@ use taipan_runtime::os;
 use crate::UNUSABLE;
 use crate::container::{Container, DAMAGED, SectionId};
 
-/// The tables of a program behind an executable. A program whose tables are damaged ends when the compiler
-/// gets to them: the interpreter could go on, but nobody would be told.
+/// The tables of a program behind an executable. If a table is damaged, the program exits when the compiler
+/// reads it: continuing without a compiler would hide the damage.
 #[derive(Clone)]
 pub(crate) struct FileParts(Rc<Inner>);
 

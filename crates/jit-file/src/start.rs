@@ -20,7 +20,7 @@ use crate::parts::FileParts;
 pub struct Choices {
     /// When the sides of branches are compiled.
     pub splits: Splits,
-    /// How many blocks a residual function has before what comes is left to others.
+    /// Maximum number of blocks of a residual function.
     pub most_blocks: Option<usize>,
     /// The rest.
     pub options: Options,

@@ -42,15 +42,13 @@ impl Loops {
         }
     }
 
-    /// What is compiled with optimisations when code has come by a block often, by the block that it
-    /// starts with, and what it consists of:
+    /// Region to optimise when block `b` is hot: its head and its blocks.
     ///
-    /// - the loop that the block is the head of; the whole function, if it is the first one;
-    /// - else the innermost loop around it;
-    /// - else all blocks that control goes to from there and comes back from, if there are several ways
-    ///   into that: code comes by there most.
+    /// - the natural loop with head `b`, or the whole function if `b` is its first block;
+    /// - else the innermost natural loop that contains `b`;
+    /// - else the strongly connected component of `b`, with `b` as head: a loop with several entries.
     ///
-    /// None if there is no such region, or only a large one.
+    /// None if there is no such region, or if it exceeds [`LARGEST_REGION`].
     pub(crate) fn place(
         &mut self,
         residual: &ResidualFunction<'_>,

@@ -467,7 +467,7 @@ pub fn rest(portal: &FuncSym) -> LLGraph {
     let mut g = LLGraph::new(name.name(), result, OBJECT_VTABLE.ptr(), OBJECT.ptr());
     let start = g.startblock;
     let again = g.new_block(Vec::new());
-    // What was asked for is taken.
+    // Clears the flag: the caller has checked it.
     take_left(&mut g, start);
     g.block_mut(start).exits = vec![Link::new(again, Vec::new())];
     let mut args = Vec::new();
@@ -537,8 +537,8 @@ fn take_left(g: &mut LLGraph, b: BlockId) -> LLOperand {
     push(g, b, call, *BOOL)
 }
 
-/// Returns what a portal or compiled code has returned; if that has left the rest to the
-/// interpreter, what comes of that.
+/// Returns the result of a portal or of compiled code; if the latter left values to the interpreter, the
+/// result of [`DriverInfo::rest`].
 fn return_rest(g: &mut LLGraph, b: BlockId, info: &DriverInfo, returned: LLOperand) {
     if !info.can_leave() {
         return return_(g, b, returned);

@@ -1,8 +1,8 @@
 //! Which lists of virtualizables nothing else in the program has (RPython: `vable_array_vars` of
 //! `jtransform.py`, which refuses a program where such a list is passed around).
 //!
-//! A field `x[*]` of `_virtualizable_` has its lists for itself if all that is ever put there was
-//! made for that, and what is read from there is only asked for items and its length:
+//! A field `x[*]` of `_virtualizable_` owns its lists if every list stored there is new, and every list read
+//! from there is only used for access to its items and length:
 //!
 //! ```text
 //! self.stack = [None] * size      ; fine: new, and not used any more here
@@ -24,7 +24,7 @@ use taipan_lltype::{
     LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, StructId, View,
 };
 
-use crate::purity::{field_of, operand_ty};
+use crate::purity::{field_of, handed_on, operand_ty};
 
 /// How deep calls are followed that get such a list.
 const MOST_DEPTH: u32 = 8;
@@ -236,19 +236,8 @@ fn returns_one(
     held.contains(&graph.returnvar())
 }
 
-/// The operand that an operation's result is.
-fn handed_on(op: &Operation<LowLevel>) -> Option<&LLOperand> {
-    match op.view() {
-        View::SameAs { value }
-        | View::CastPointer { value }
-        | View::CastOpaquePtr { value }
-        | View::Hint { value, .. } => Some(value),
-        _ => None,
-    }
-}
-
-/// Whether the lists in these variables are only asked for items and lengths, here and in what is
-/// called.
+/// Whether the lists in these variables are only used for access to items and lengths, in the function and
+/// its callees.
 fn stays_here(
     program: &dyn Program,
     graph: &LLGraph,
@@ -297,7 +286,7 @@ fn is_null(o: &LLOperand) -> bool {
     matches!(o, LLOperand::Const(LLConst::Null(_)))
 }
 
-/// Whether an operation on such lists gives them to nobody.
+/// Whether an operation on such lists creates no further reference to them.
 fn is_harmless(
     program: &dyn Program,
     op: &Operation<LowLevel>,
@@ -327,8 +316,8 @@ fn is_harmless(
     }
 }
 
-/// Whether what is stored by an operation is a list that was made for that: nothing else has it, and
-/// it is not used afterwards.
+/// Whether the list stored by an operation is new: no other reference to it exists, and it is not used after
+/// the store.
 fn is_new(
     program: &dyn Program,
     graph: &LLGraph,

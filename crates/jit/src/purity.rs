@@ -69,6 +69,17 @@ pub(crate) fn is_immutable_array(container: LLType) -> bool {
     container.as_array().is_some_and(|a| a.immutable)
 }
 
+/// The operand that an operation returns unchanged, if it is a cast, a copy or a hint.
+pub(crate) fn handed_on(op: &Operation<LowLevel>) -> Option<&LLOperand> {
+    match op.view() {
+        View::SameAs { value }
+        | View::CastPointer { value }
+        | View::CastOpaquePtr { value }
+        | View::Hint { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
 /// The functions that a call may reach; none if unknown.
 pub(crate) fn call_targets(op: &Operation<LowLevel>) -> Option<Vec<FuncSym>> {
     match op.view() {

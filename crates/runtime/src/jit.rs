@@ -88,9 +88,9 @@ pub unsafe extern "C" fn rpy_jit_field_written(field: usize) {
 /// Maximum number of values that compiled code leaves to the interpreter.
 pub const MOST_LEFT: usize = 63;
 
-/// Where compiled code puts the values of a merge point that the interpreter is to go on at: first
-/// whether there are any, then the values. It returns then, and whoever calls portals calls one
-/// with these values before anything else runs, so that no collection sees them here.
+/// Values of the merge point at which the interpreter resumes, stored by compiled code before it returns:
+/// first a flag, then the values. The caller of the portal passes them to the portal before anything
+/// else runs, so no collection happens while they are here.
 static LEFT: [AtomicU64; MOST_LEFT + 1] = [const { AtomicU64::new(0) }; MOST_LEFT + 1];
 
 /// The address of the word that says whether values are left; those follow it.

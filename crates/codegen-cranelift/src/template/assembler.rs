@@ -432,7 +432,7 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
-    /// Code goes on here at a label.
+    /// Binds a label to the current position.
     pub(super) fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.code.len());
     }

@@ -249,7 +249,7 @@ impl Template<'_> {
         Ok(())
     }
 
-    /// `malloc` and its like, of a GC object with so many items.
+    /// Allocates a GC object with the given number of items: `malloc` and its variants.
     pub(super) fn malloc(
         &mut self,
         b: BlockId,
@@ -306,7 +306,8 @@ impl Template<'_> {
         self.define(op.result, r)
     }
 
-    /// An object of so many bytes, in `rax`. Nothing is in it.
+    /// Allocates an object of `size` bytes from the nursery; leaves its address in `rax`. The memory is
+    /// uninitialised.
     fn bump_fixed(&mut self, size: i32) {
         let (fits, done) = (self.a.label(), self.a.label());
         self.a.mov_imm(R11, self.state);

@@ -1,10 +1,9 @@
 //! Code for units that is made in one pass over the graph, for x86-64: an instruction or a few
 //! for each operation.
 //!
-//! Every value has a place in the frame, where it is stored as soon as it is there; the last few
-//! are in registers as well, so that most operands need not be loaded. What a block with one
-//! entry gets as arguments is where it was. Registers that calls preserve are not used, so none is
-//! saved.
+//! Every value has a frame slot and is stored there once computed. The most recent values also stay in
+//! registers, so that most operands need no load. A block with one predecessor takes its arguments from
+//! the slots of that predecessor. Callee-saved registers are not used, so none is saved.
 //!
 //! ```text
 //! v3 = int_add(v1, v2)                mov rsi, [rbp - 16]     ; v1, if it is in no register
@@ -13,8 +12,8 @@
 //!                                     mov [rbp - 40], rdi     ; v3
 //! ```
 //!
-//! Values of less than a word are extended to one by their sign. What an operation means is said in
-//! [`crate::emit`]; a unit with an operation that is not known here is left to Cranelift.
+//! Values narrower than a word are extended by their sign. [`crate::emit`] defines the meaning of each
+//! operation. A unit with an operation without a template is compiled by Cranelift.
 
 mod assembler;
 mod memory;
@@ -36,7 +35,7 @@ use assembler::{
     Xmm,
 };
 
-/// What a unit has that is left to Cranelift.
+/// Error: the unit has an operation without a template.
 struct Unknown;
 
 type Done<T> = Result<T, Unknown>;
@@ -50,7 +49,7 @@ const POOL: [Reg; 5] = [RSI, RDI, R8, R9, R10];
 /// The return address and the caller's frame pointer.
 const LINKAGE: i64 = 16;
 
-/// What is kept from one unit of a program to the next.
+/// Buffers and caches reused across the units of a program.
 #[derive(Default)]
 pub(crate) struct Templates {
     layouts: FxHashMap<LLType, Rc<Layout>>,
@@ -131,7 +130,7 @@ struct Template<'a> {
     labels: Vec<Option<Label>>,
     made: Vec<bool>,
     hot: Vec<Work>,
-    /// What is left for the end: ways out of the unit.
+    /// Cold code emitted after the blocks: exits of the unit.
     cold: Vec<Work>,
     /// Bytes of arguments on the stack that the unit gets.
     incoming: i32,
@@ -169,7 +168,7 @@ impl<'a> Template<'a> {
         }
         self.a.push(RBP);
         self.a.mov(RBP, RSP);
-        // sub rsp, so many bytes as are known in the end.
+        // sub rsp, imm32: the frame size, patched at the end.
         self.a.code.extend([0x48, 0x81, 0xec, 0, 0, 0, 0]);
         let size_at = self.a.code.len() - 4;
         let args = graph.args();
@@ -334,7 +333,7 @@ impl<'a> Template<'a> {
         };
         let on = self.get(on)?;
         if let ([first], ExitCase::Bool(truth)) = (others, &last.case) {
-            // Code goes on with what is not left for the end.
+            // The fall-through is the exit that is not cold.
             self.a.test(on);
             let stays = self.is_way_out(last.target) || !self.is_way_out(first.target);
             let (away, next, jumps_if) = match stays {
@@ -387,7 +386,7 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// The label to jump to for an exit of a block. What is there is made later.
+    /// Label of an exit of a block; its code is emitted later.
     fn branch(&mut self, b: BlockId, exit: usize) -> Done<Label> {
         let graph = self.graph;
         let link = &graph.block(b).exits[exit];
@@ -411,7 +410,7 @@ impl<'a> Template<'a> {
         Ok(label)
     }
 
-    /// Passes values along a link; the target, to which code is to go on.
+    /// Moves the arguments of a link into place. Returns the block that has to follow.
     fn follow(&mut self, link: &Link<LowLevel>) -> Done<Option<BlockId>> {
         match self.entries[link.target.index()] > 1 {
             true => self.pass(link)?,

@@ -13,17 +13,9 @@ use taipan_jit::LateWrite;
 use taipan_lltype::{FuncKind, FuncSym, StructBody};
 use taipan_rtyper::{RTyper, Universe, instruction_span};
 
+use crate::function::ClassKey;
 use crate::stages::drivers::jit_drivers;
 use crate::stages::whole::low_level_facts;
-
-/// A class of a program.
-#[salsa::interned(unsafe(no_lifetime), revisions = usize::MAX, debug)]
-struct ClassKey {
-    #[returns(copy)]
-    roots: Roots,
-    #[returns(copy)]
-    class: ObjId,
-}
 
 noted! {
     /// All late writes of a program with drivers. Read through [`late_fields`], or to be told.

@@ -838,6 +838,86 @@ fn wall_late_writes() {
     .assert_eq(&edit("return n + 1", "n *= 2\n    return n + 1"));
 }
 
+/// A frame with a stack, and a function that gives nothing of it away.
+const OWN: &str = "\
+from rpython.rlib.jit import JitDriver, hint
+
+class Frame(object):
+    _virtualizable_ = ['stack[*]']
+    def __init__(self, n):
+        self = hint(self, access_directly=True, fresh_virtualizable=True)
+        self.stack = [n] * 3
+
+class Holder(object):
+    items = None
+
+holder = Holder()
+
+def last(frame, n):
+    return frame.stack[2] + n
+
+def other(n):
+    return n + 2
+
+driver = JitDriver(greens=[], reds=['n', 'frame'], virtualizables=['frame'])
+
+def run(frame, n):
+    while n > 0:
+        driver.jit_merge_point(n=n, frame=frame)
+        frame.stack[1] += n
+        n -= 1
+    return last(frame, n)
+
+def entry_point(argv):
+    holder.items = [len(argv)] * 3
+    print run(Frame(len(argv)), 100) + other(4) + holder.items[0]
+    return 0
+
+def target(driver, args):
+    return entry_point, None
+";
+
+/// Whether a virtualizable owns its lists is found out for changed functions alone; the answer for a
+/// class is another one only when a function gives a list away, or no longer does.
+#[test]
+fn wall_own_lists() {
+    let mut bench = recorded(&[("/main.py", OWN)]);
+    bench.db.generate_jit(true);
+    bench.compile().expect("the program compiles");
+    bench.db.take_log();
+    let mut edit = |from: &str, to: &str| {
+        let text = OWN.replace(from, to);
+        assert_ne!(text, OWN);
+        bench.edit("/main.py", &text);
+        bench.compile().expect("the program compiles");
+        bench.ran(&["leaked_lists_of", "low_level_facts", "shared_lists"])
+    };
+    // Nothing about lists.
+    expect![[r#"
+        leaked_lists_of main.other
+        low_level_facts /main.py
+    "#]]
+    .assert_eq(&edit("n + 2", "n + 3"));
+    // The list is given away.
+    expect![[r#"
+        leaked_lists_of main.last
+        leaked_lists_of main.other
+        low_level_facts /main.py
+        shared_lists main.Frame
+    "#]]
+    .assert_eq(&edit(
+        "    return frame.stack[2] + n",
+        "    holder.items = frame.stack\n    return frame.stack[2] + n",
+    ));
+    // And no longer is.
+    expect![[r#"
+        leaked_lists_of main.last
+        low_level_facts /main.py
+        shared_lists main.Frame
+    "#]]
+    .assert_eq(&edit("frame.stack[2] + n", "frame.stack[2] - n"));
+}
+
 /// Where an attribute is kept that a class inherits over two levels: who reads it through the lowest
 /// class hangs on what the highest one declares.
 #[test]

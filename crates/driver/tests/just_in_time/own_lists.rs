@@ -80,7 +80,7 @@ fn made(graphs: &str) -> usize {
     graphs.matches("malloc(<type GcStruct main.W>").count()
 }
 
-/// Nothing else has the stack, so what stands there is not made when the list is written to.
+/// The frame owns its stack: a write to another list does not force the boxes on it.
 #[test]
 fn nothing_else_has_them() {
     let own = loops("pass", ("pc = 0", "pc = 0"));

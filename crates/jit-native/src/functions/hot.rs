@@ -15,8 +15,7 @@ use crate::cells::store;
 use crate::engine::NativeJit;
 use crate::loops::Loops;
 
-/// For each so many operations of a region it has to be entered as often again as a small one,
-/// before it is compiled with optimisations.
+/// Number of operations for which a region's threshold grows by that of a small region.
 const OPERATIONS_PER_PIECE: usize = 16;
 
 /// A region that was compiled with optimisations is compiled again at once if it has grown by
@@ -36,9 +35,8 @@ pub(super) struct Hot {
     counter: usize,
 }
 
-/// How often a block is entered before its region, of so many operations, is compiled with
-/// optimisations, if it is that often for a small one: the larger the code, the longer it takes
-/// until the time is won back.
+/// Number of entries before a region with `operations` operations is optimised; `hot` is the number for a
+/// small region. Compile time of larger code takes longer to pay off.
 pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
     hot.saturating_mul(1 + (operations / OPERATIONS_PER_PIECE) as u64)
 }

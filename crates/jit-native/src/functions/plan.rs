@@ -1,4 +1,4 @@
-//! How far units extend, and where they are left.
+//! Extent of a unit, and its exits.
 
 use rustc_hash::FxHashSet;
 use taipan_graph::{BlockId, VarId};
@@ -10,17 +10,16 @@ use super::{Functions, NEVER, Point};
 use crate::engine::NativeJit;
 use crate::unit::{CalledPortal, Exits};
 
-/// So many operations of other units are in a unit as well, at most, where it joins them in the
-/// middle: many small units, each from one such place to the next, would take longer.
+/// Maximum number of operations that a unit copies from other units which it joins in the middle. Without
+/// copies there would be many small units, each from one join to the next.
 const MOST_AGAIN: usize = 100;
 
 /// How far a unit extends.
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
-    /// To what is in a unit already. The cell is that of the unit.
+    /// Up to blocks that another unit contains. The cell is that of the unit.
     Rest(usize),
-    /// The same, but for these blocks, which become a part of it in any case. The cell is that of
-    /// the unit.
+    /// As `Rest`, but the given blocks are included even if another unit contains them.
     Copy(usize, &'a FxHashSet<BlockId>),
     /// To the next blocks that can be entered from other units.
     Piece,
@@ -37,7 +36,7 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) extent: Extent<'a>,
     /// What the unit starts with.
     pub(super) live: &'a [VarId],
-    /// How many operations are in other units as well, about.
+    /// Approximate number of operations copied from other units.
     pub(super) again: usize,
 }
 

@@ -11,7 +11,7 @@ use taipan_lltype::{
 use super::{operations, written_field};
 use crate::drivers::{has_markers, marker_kind};
 use crate::hints::{Hint, hint_of};
-use crate::purity::{call_targets, operand_ty};
+use crate::purity::{call_targets, handed_on, operand_ty};
 
 /// What a function does with objects, as far as its own graph tells: what its calls do is left
 /// open. Most edits of a function leave it as it is.
@@ -330,15 +330,4 @@ fn makes_objects(op: &Operation<LowLevel>) -> bool {
         op.op,
         LLOp::Plain(Malloc | MallocVarsize | DirectCall | IndirectCall)
     )
-}
-
-/// The operand that is an operation's result.
-fn handed_on(op: &Operation<LowLevel>) -> Option<&LLOperand> {
-    match op.view() {
-        View::SameAs { value }
-        | View::CastPointer { value }
-        | View::CastOpaquePtr { value }
-        | View::Hint { value, .. } => Some(value),
-        _ => None,
-    }
 }

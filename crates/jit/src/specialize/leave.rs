@@ -1,9 +1,8 @@
 //! Where code goes back to the interpreter (RPython: guard failures below `trace_eagerness`).
 //!
-//! What comes after a stub is compiled when code gets there for the first time, since it has to
-//! go on somehow. But as long as it is not known that code gets there often, that is as far as
-//! the next merge point only. There it leaves the rest to the interpreter, which enters compiled
-//! code again where a loop closes. A word counts how often; then what follows is compiled, too:
+//! Code behind a stub is compiled when control first reaches the stub. Unless the stub is hot, compilation
+//! stops at the next merge point. Residual code returns to the interpreter there, and the interpreter
+//! enters compiled code again where a loop closes. A counter makes a frequent exit hot:
 //!
 //! ```text
 //!     often = jit_count(word)
