@@ -85,7 +85,7 @@ fn a_file_that_is_opened_broken() {
     let mut c = Client::start(&[("main.py", &broken)]);
     c.open("main.py");
     c.wait_codes("main.py", &["TP0001"]);
-    let found = text(&c.at("textDocument/hover", "main.py", "double(len", 0));
+    let found = text(&c.wait_program("main.py", "double(len", 0));
     assert!(found.contains("def double"), "{found}");
     c.stop();
 }
