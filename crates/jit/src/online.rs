@@ -31,9 +31,13 @@ pub fn looks_inside(hints: &FunctionHints, graph: &LLGraph) -> bool {
         && !graph.blocks.iter().flat_map(|b| &b.operations).any(sets)
 }
 
-/// Timeshifts a function for compilers of drivers; none if it has no graph.
-pub fn timeshift_function(program: &dyn JitProgram, f: &FuncSym) -> Option<Arc<TsGraph>> {
-    let mut graph = prepare(&*program.graph(f)?, true);
+/// Timeshifts the graph of a function for compilers of drivers; none if that cannot be done.
+pub fn timeshift_function(
+    program: &dyn JitProgram,
+    f: &FuncSym,
+    graph: &LLGraph,
+) -> Option<Arc<TsGraph>> {
+    let mut graph = prepare(graph, true);
     remove_assertions(&mut graph, program);
     let online = Online {
         program,

@@ -350,6 +350,7 @@ impl<'p> Specializer<'p> {
             values: Values::default(),
             waiting: NO_SLOT,
             greens: None,
+            began: None,
             closes: false,
         }
     }

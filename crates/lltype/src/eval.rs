@@ -222,13 +222,23 @@ fn fold_num(family: NumFamily, op: NumOp, args: &[LLConst], result: LLType) -> O
         Some(c) => const_word(c)?,
         None => 0,
     };
+    word_const(fold_number(family, op, (a, b), result)?, result)
+}
+
+/// Computes an operation on the words of numbers; the second one is 0 where there is one operand. `None` if it has
+/// to stay, as for [`fold`].
+pub fn fold_number(
+    family: NumFamily,
+    op: NumOp,
+    (a, b): (i128, i128),
+    result: LLType,
+) -> Option<i128> {
     let wide = matches!(family, NumFamily::Lllong | NumFamily::Ulllong);
-    let r = if wide {
+    Some(if wide {
         eval_wide(family == NumFamily::Lllong, op, a, b)?
     } else {
         word_of_u64(eval_num(family, op, a as u64, b as u64)?, result)
-    };
-    word_const(r, result)
+    })
 }
 
 fn fold_plain(p: PlainOp, args: &[LLConst], result: LLType) -> Option<LLConst> {

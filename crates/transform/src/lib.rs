@@ -64,7 +64,9 @@ pub use dispatch::thread_dispatch;
 pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::{gc_transform, gc_transform_residual};
-pub use optimize::{optimize, optimize_hinted, optimize_residual, simplify_graph};
+pub use optimize::{
+    optimize, optimize_followed, optimize_hinted, optimize_residual, simplify_graph,
+};
 pub use passes::{PassObserver, Passes};
 pub use quick::gc_transform_quickly;
 pub use summary::{Effects, Inlining, Summaries, Summary, effects, summary};

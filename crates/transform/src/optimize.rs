@@ -105,6 +105,18 @@ pub fn optimize_hinted(
     g
 }
 
+/// Optimises a function that compilers of drivers follow: constants are folded, and chains of comparisons become
+/// switches (RPython: `prejit_optimizations` in `jit/metainterp/warmspot.py`). Hints, markers and calls stay.
+pub fn optimize_followed(graph: &LLGraph, program: &dyn Program) -> LLGraph {
+    let mut g = graph.clone();
+    tidy(&mut g, program);
+    merge_if_blocks(&mut g);
+    cleanup(&mut g);
+    g.compact();
+    check("optimisation for compilers of drivers", &g);
+    g
+}
+
 /// Optimises code that is made while a program runs: what of the above costs little. The graph
 /// is in SSA form, and in SSI form afterwards; in between it is in SSA form as long as it can
 /// be, since in large graphs most of what SSI form adds is values on their way to the exits.

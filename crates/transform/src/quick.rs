@@ -22,7 +22,6 @@
 //! roots at one time (Hack, Grund and Goos, *Register Allocation for Programs in SSA-Form*,
 //! 2006).
 
-use rustc_hash::FxHashMap;
 use taipan_graph::{Block, BlockId, ExitSwitch, Operation, VarId};
 use taipan_lltype::{LLConst, LLGraph, LLOperand, LowLevel, VOID, View};
 
@@ -48,15 +47,34 @@ pub fn gc_transform_quickly(mut g: LLGraph, s: &dyn Summaries) -> LLGraph {
 }
 
 /// Pointers that the collector moves, by number.
-#[derive(Default)]
 struct Numbers {
-    of: FxHashMap<VarId, u32>,
-    vars: Vec<VarId>,
+    /// By variable; [`NO_NUMBER`] for what is no such pointer.
+    of: Vec<u32>,
+    count: usize,
 }
 
+const NO_NUMBER: u32 = u32::MAX;
+
 impl Numbers {
+    fn new(g: &LLGraph, order: &[BlockId]) -> Numbers {
+        let (mut of, mut count) = (vec![NO_NUMBER; g.vars.len()], 0);
+        for v in order.iter().flat_map(|b| g.block(*b).definitions()) {
+            if g.ty(v).is_gc_ptr() {
+                of[v.index()] = count;
+                count += 1;
+            }
+        }
+        let count = count as usize;
+        Numbers { of, count }
+    }
+
+    /// The number of a variable; none also for one that was made later.
+    fn of_var(&self, v: VarId) -> Option<u32> {
+        self.of.get(v.index()).copied().filter(|n| *n != NO_NUMBER)
+    }
+
     fn of(&self, o: &LLOperand) -> Option<u32> {
-        self.of.get(&o.as_var()?).copied()
+        self.of_var(o.as_var()?)
     }
 }
 
@@ -82,13 +100,7 @@ struct Roots {
 
 impl Roots {
     fn new(g: &LLGraph, order: &[BlockId], s: &dyn Summaries) -> Roots {
-        let mut numbers = Numbers::default();
-        for v in order.iter().flat_map(|b| g.block(*b).definitions()) {
-            if g.ty(v).is_gc_ptr() {
-                numbers.of.insert(v, numbers.vars.len() as u32);
-                numbers.vars.push(v);
-            }
-        }
+        let numbers = Numbers::new(g, order);
         let collecting = order.iter().map(|b| {
             let operations = g.block(*b).operations.iter().enumerate();
             let collecting = operations.filter(|(_, op)| can_collect(op, s));
@@ -97,7 +109,7 @@ impl Roots {
         let mut roots = Roots {
             collecting: collecting.collect(),
             live_out: Vec::new(),
-            slots: vec![None; numbers.vars.len()],
+            slots: vec![None; numbers.count],
             numbers,
             size: 0,
         };
@@ -113,7 +125,7 @@ impl Roots {
     /// What is live at the end of each block.
     fn find_live(&mut self, g: &LLGraph, order: &[BlockId]) {
         let numbers = &self.numbers;
-        let count = numbers.vars.len();
+        let count = numbers.count;
         let mut place = vec![usize::MAX; g.blocks.len()];
         for (i, b) in order.iter().enumerate() {
             place[b.index()] = i;
@@ -124,16 +136,15 @@ impl Roots {
         for b in order {
             let block = g.block(*b);
             let (mut uses, mut definitions) = (Set::new(count), Set::new(count));
-            for n in block
-                .free_variables()
-                .iter()
-                .filter_map(|v| numbers.of.get(v))
-            {
-                uses.insert(*n);
+            let operands = block.operations.iter().flat_map(|op| &op.args);
+            for n in operands.chain(at_end(block)).filter_map(|o| numbers.of(o)) {
+                uses.insert(n);
             }
-            for n in block.definitions().filter_map(|v| numbers.of.get(&v)) {
-                definitions.insert(*n);
+            for n in block.definitions().filter_map(|v| numbers.of_var(v)) {
+                definitions.insert(n);
             }
+            // Definitions come before uses.
+            uses.subtract(&definitions);
             live_in.push(uses);
             defined.push(definitions);
         }
@@ -162,7 +173,7 @@ impl Roots {
 
     /// What lives through some collection.
     fn saved(&self, g: &LLGraph, order: &[BlockId]) -> Set {
-        let mut saved = Set::new(self.numbers.vars.len());
+        let mut saved = Set::new(self.numbers.count);
         for (i, b) in order.iter().enumerate() {
             let Some(first) = self.collecting[i].first() else {
                 continue;
@@ -174,8 +185,8 @@ impl Roots {
             }
             let mut collecting = self.collecting[i].iter().rev().peekable();
             for (k, op) in block.operations.iter().enumerate().skip(*first).rev() {
-                if let Some(n) = self.numbers.of.get(&op.result) {
-                    live.remove(*n);
+                if let Some(n) = self.numbers.of_var(op.result) {
+                    live.remove(n);
                 }
                 if collecting.next_if_eq(&&k).is_some() {
                     saved.union(&live);
@@ -190,7 +201,7 @@ impl Roots {
 
     /// Gives each of these a slot that nothing has that is live together with it.
     fn give_slots(&mut self, g: &LLGraph, order: &[BlockId], saved: &Set) {
-        let mut last: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut last = LastUses::new(self.numbers.count);
         let mut taken: Vec<Option<u32>> = Vec::new();
         for (i, b) in order.iter().enumerate() {
             let block = g.block(*b);
@@ -198,20 +209,19 @@ impl Roots {
             last.clear();
             for (k, op) in block.operations.iter().enumerate() {
                 for n in op.args.iter().filter_map(|o| self.numbers.of(o)) {
-                    last.insert(n, k);
+                    last.set(n, k);
                 }
             }
             for n in at_end(block).filter_map(|o| self.numbers.of(o)) {
-                last.insert(n, count);
+                last.set(n, count);
             }
             for n in self.live_out[i].iter() {
-                last.insert(n, usize::MAX);
+                last.set(n, LIVES_ON);
             }
             // What comes from blocks before has its slot already.
             taken.clear();
             taken.resize(self.size as usize, None);
-            #[expect(clippy::iter_over_hash_type, reason = "each has a slot of its own")]
-            for n in last.keys() {
+            for n in &last.used {
                 if let Some(slot) = self.slots[*n as usize] {
                     taken[slot as usize] = Some(*n);
                 }
@@ -228,47 +238,42 @@ impl Roots {
                     }
                 };
                 // What nothing uses gives it back at once.
-                taken[slot] = last.contains_key(&n).then_some(n);
+                taken[slot] = last.of(n).is_some().then_some(n);
                 self.slots[n as usize] = Some(slot as u32);
                 self.size = self.size.max(taken.len() as u32);
             };
-            for n in block
-                .inputargs
-                .iter()
-                .filter_map(|v| self.numbers.of.get(v))
-            {
-                give(*n, &mut taken);
+            let inputs = block.inputargs.iter();
+            for n in inputs.filter_map(|v| self.numbers.of_var(*v)) {
+                give(n, &mut taken);
             }
             for (k, op) in block.operations.iter().enumerate() {
                 for slot in &mut taken {
-                    if slot.is_some_and(|n| last.get(&n) == Some(&k)) {
+                    if slot.is_some_and(|n| last.of(n) == Some(k)) {
                         *slot = None;
                     }
                 }
-                if let Some(n) = self.numbers.of.get(&op.result) {
-                    give(*n, &mut taken);
+                if let Some(n) = self.numbers.of_var(op.result) {
+                    give(n, &mut taken);
                 }
             }
         }
     }
 
-    fn slot(&self, v: VarId) -> Option<u32> {
-        self.slots[*self.numbers.of.get(&v)? as usize]
-    }
-
     fn insert(&self, g: &mut LLGraph, order: &[BlockId]) {
+        let mut names = Names::new(self.numbers.count);
         for (i, b) in order.iter().enumerate() {
-            self.rewrite(g, *b, &self.collecting[i]);
+            names.forget();
+            self.rewrite(g, *b, &self.collecting[i], &mut names);
         }
     }
 
     /// Saves the roots that a block defines, and reads back those that it uses.
-    fn rewrite(&self, g: &mut LLGraph, b: BlockId, collecting: &[usize]) {
+    fn rewrite(&self, g: &mut LLGraph, b: BlockId, collecting: &[usize], names: &mut Names) {
         let operations = std::mem::take(&mut g.block_mut(b).operations);
         let mut rewriter = Rewriter {
             roots: self,
             new: Vec::with_capacity(operations.len() + 8),
-            names: FxHashMap::default(),
+            names,
         };
         for v in g.block(b).inputargs.clone() {
             rewriter.define(g, v, 0);
@@ -292,7 +297,7 @@ impl Roots {
             let result = op.result;
             rewriter.new.push(op);
             if collecting.next_if_eq(&&k).is_some() {
-                rewriter.names.clear();
+                rewriter.names.forget();
             }
             rewriter.define(g, result, at);
         }
@@ -309,25 +314,97 @@ impl Roots {
     }
 }
 
+/// Where roots are used last in a block, by number.
+struct LastUses {
+    /// Index of an operation, number of operations for the end of the block, or one of the two below.
+    at: Vec<usize>,
+    /// Those that are used, each once.
+    used: Vec<u32>,
+}
+
+/// A root that the block does not use.
+const UNUSED: usize = usize::MAX - 1;
+/// A root that is live where the block ends.
+const LIVES_ON: usize = usize::MAX;
+
+impl LastUses {
+    fn new(count: usize) -> LastUses {
+        LastUses {
+            at: vec![UNUSED; count],
+            used: Vec::new(),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.used
+            .drain(..)
+            .for_each(|n| self.at[n as usize] = UNUSED);
+    }
+
+    fn set(&mut self, n: u32, at: usize) {
+        if std::mem::replace(&mut self.at[n as usize], at) == UNUSED {
+            self.used.push(n);
+        }
+    }
+
+    fn of(&self, n: u32) -> Option<usize> {
+        Some(self.at[n as usize]).filter(|at| *at != UNUSED)
+    }
+}
+
+/// The variables that hold roots since the last collection, by number.
+struct Names {
+    of: Vec<Option<(u32, VarId)>>,
+    /// Those with another one are forgotten.
+    round: u32,
+}
+
+impl Names {
+    fn new(count: usize) -> Names {
+        Names {
+            of: vec![None; count],
+            round: 0,
+        }
+    }
+
+    fn forget(&mut self) {
+        self.round += 1;
+    }
+
+    fn get(&self, n: u32) -> Option<VarId> {
+        let (round, v) = self.of[n as usize]?;
+        (round == self.round).then_some(v)
+    }
+
+    fn set(&mut self, n: u32, v: VarId) {
+        self.of[n as usize] = Some((self.round, v));
+    }
+}
+
 /// A block that is being rewritten.
 struct Rewriter<'a> {
     roots: &'a Roots,
     new: Vec<Operation<LowLevel>>,
-    /// The variables that hold roots since the last collection.
-    names: FxHashMap<VarId, VarId>,
+    names: &'a mut Names,
 }
 
 impl Rewriter<'_> {
+    /// Number and slot of a root that lives through a collection.
+    fn saved(&self, v: VarId) -> Option<(u32, LLOperand)> {
+        let n = self.roots.numbers.of_var(v)?;
+        let slot = self.roots.slots[n as usize]?;
+        Some((n, constant(LLConst::signed(i64::from(slot)))))
+    }
+
     fn define(&mut self, g: &mut LLGraph, v: VarId, at: u32) {
-        if let Some(slot) = self.roots.slot(v) {
-            let slot = constant(LLConst::signed(i64::from(slot)));
+        if let Some((n, slot)) = self.saved(v) {
             let result = g.new_var("", *VOID);
             let save = View::GcSaveRoot {
                 slot: &slot,
                 root: &v.into(),
             };
             self.new.push(save.operation(result, at));
-            self.names.insert(v, v);
+            self.names.set(n, v);
         }
     }
 
@@ -335,16 +412,15 @@ impl Rewriter<'_> {
         let Some(v) = o.as_var() else {
             return;
         };
-        let Some(slot) = self.roots.slot(v) else {
+        let Some((n, slot)) = self.saved(v) else {
             return;
         };
-        let new = &mut self.new;
-        let name = self.names.entry(v).or_insert_with(|| {
+        let name = self.names.get(n).unwrap_or_else(|| {
             let name = g.copy_var(v);
-            let slot = constant(LLConst::signed(i64::from(slot)));
-            new.push(View::GcRestoreRoot { slot: &slot }.operation(name, at));
+            (self.new).push(View::GcRestoreRoot { slot: &slot }.operation(name, at));
+            self.names.set(n, name);
             name
         });
-        *o = (*name).into();
+        *o = name.into();
     }
 }

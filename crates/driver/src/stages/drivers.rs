@@ -442,7 +442,9 @@ fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
 #[salsa::tracked(returns(clone))]
 fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
     let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
-    taipan_jit::timeshift_function(&program, f.sym(db))
+    let graph = jit_graph(db, f)?;
+    let graph = taipan_transform::optimize_followed(&graph, &program);
+    taipan_jit::timeshift_function(&program, f.sym(db), &graph)
 }
 
 /// What a function does to memory. The exception transform changes nothing of that.

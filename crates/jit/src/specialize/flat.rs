@@ -35,6 +35,10 @@ const MOST_STEPS_AT_ONCE: u64 = 50_000;
 const MOST_VERSIONS: usize = 8;
 const MOST_LOOPS: usize = 5;
 
+/// The same at that of a driver where no loop closes: a state that becomes more general there makes objects which
+/// would not have to be there before the loop closes.
+const MOST_BETWEEN: usize = 12;
+
 /// How often code for a merge point is compiled anew since the interpreter came back to it
 /// at once.
 const MOST_STARTS: u32 = 4;
@@ -44,14 +48,16 @@ const MOST_STARTS: u32 = 4;
 const MOST_FORCING: usize = 3;
 
 /// How often a function may be inside itself (RPython: `max_unroll_recursion`), and how
-/// many functions inside each other.
+/// many functions inside each other. Of the interpreted program's functions as many are: code for both sides of
+/// each branch doubles with each level, where a trace has one of them.
 const MOST_RECURSION: usize = 7;
 const MOST_DEPTH: usize = 100;
+const MOST_INSIDE: usize = 2;
 
 /// How many functions with merge points are inside each other, and how many blocks there
 /// may be when another one is followed. Others enter their own compiled code.
 const MOST_PORTALS: usize = 5;
-const MOST_FOLLOWED: usize = 1_000;
+const MOST_FOLLOWED: usize = 3_000;
 
 impl Specializer<'_> {
     /// Whether so much is compiled, in all or since compilation stopped last, that what comes
@@ -552,7 +558,7 @@ impl Specializer<'_> {
         // Each function has at least what is at its own merge point.
         let began = !followed && state.version.is_some();
         if began && (self.is_full() || self.goes_on_elsewhere(&words)) {
-            if self.closes_loop(world, &state, op, &words)? {
+            if self.closes_loop(world, &state, op, &words, true)? {
                 return Ok(None);
             }
             return self.leave_to_portal(world, state, op, Some(words));
@@ -569,11 +575,28 @@ impl Specializer<'_> {
             return Ok(None);
         }
         state.keep_only(&op.live);
+        if !again && self.is_between(&state) && state.met == Some(state.at) {
+            // Nothing was decided since states met last.
+            let frame = state.frame_mut();
+            frame.greens = Some(words.into());
+            frame.op += 1;
+            state.resumed = false;
+            let greens = state.frame().greens.clone();
+            self.note_merge_point(state.at, &graph.func, greens.as_deref().unwrap_or_default());
+            return Ok(Some(state));
+        }
         state.forget_old_facts();
         self.write_unreachable(world, &mut state);
         state.compact();
+        let most = match self.is_between(&state) {
+            true => MOST_BETWEEN,
+            false => MOST_LOOPS,
+        };
         let frame = state.frame_mut();
         (frame.greens, frame.closes) = (Some(words.into()), false);
+        if frame.began.is_none() {
+            frame.began = frame.greens.clone();
+        }
         state.resumed = false;
         if followed && self.driver(&state).is_some_and(|d| d.enters_at_merge_point) {
             // The next one closes the loop.
@@ -588,7 +611,7 @@ impl Specializer<'_> {
             *self.started_again.entry(greens).or_default() += 1;
             self.flat_seen.remove(&key);
         }
-        let mut went = self.meet(world, state, key, MOST_LOOPS, true)?;
+        let mut went = self.meet(world, state, key, most, true)?;
         if let Some(state) = &mut went {
             let greens = state.frame().greens.clone();
             self.note_merge_point(state.at, &graph.func, greens.as_deref().unwrap_or_default());
@@ -599,6 +622,14 @@ impl Specializer<'_> {
             state.version = Some(state.at);
         }
         Ok(went)
+    }
+
+    /// Whether a state is at a merge point of a driver in the middle of a loop: none closes here, and code is not full.
+    /// States meet there only to have less code.
+    fn is_between(&self, state: &JitState) -> bool {
+        let frame = state.frame();
+        let enters = (self.driver(state)).is_some_and(|d| d.enters_at_merge_point);
+        frame.greens.is_some() && !frame.closes && !enters && !self.is_full()
     }
 
     /// Whether a state is back at the merge point without a loop of the program: the
@@ -621,14 +652,15 @@ impl Specializer<'_> {
         self.residual.block_count() > self.most_blocks / 2 && self.started.borrow().contains(greens)
     }
 
-    /// Jumps to a merge point that code has come by before, if it is as general as the
-    /// state. Nothing new is compiled.
+    /// Jumps to a merge point that code has come by before, if it is as general as the state. Nothing new is
+    /// compiled. Virtual objects are made for it only if that may be.
     pub(super) fn closes_loop(
         &mut self,
         world: &mut dyn World,
         state: &JitState,
         op: &TsOp,
         greens: &[Word],
+        may_force: bool,
     ) -> Result<bool, Failure> {
         let mut state = state.clone();
         state.keep_only(&op.live);
@@ -645,6 +677,7 @@ impl Specializer<'_> {
         for entry in entries.iter().rev() {
             if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
                 && m.exact
+                && (may_force || !m.forces)
             {
                 self.jump(world, &mut state, entry, &m)?;
                 found = true;
@@ -677,9 +710,10 @@ impl Specializer<'_> {
         })
     }
 
-    /// Whether the interpreter is inside itself with these greens already, or too deep.
+    /// Whether the interpreter is inside itself with these greens too often already, or too deep.
     fn is_inside_itself(&self, state: &JitState, greens: &[Word]) -> bool {
         let mut depth = 0;
+        let mut same = 0;
         let (own, callers) = match state.frames.split_last() {
             Some(split) => split,
             None => return false,
@@ -692,12 +726,12 @@ impl Specializer<'_> {
         let this = number(own);
         for f in callers {
             let other = number(f);
-            if other == this && f.greens.as_deref() == Some(greens) {
-                return true;
+            if other == this && f.began.as_deref() == Some(greens) {
+                same += 1;
             }
             depth += usize::from(other.is_some());
         }
-        depth >= MOST_PORTALS
+        same >= MOST_INSIDE || depth >= MOST_PORTALS
     }
 
     /// Whether the driver says of the first merge point in a call that it stays one.

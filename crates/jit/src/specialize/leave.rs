@@ -33,7 +33,7 @@ impl Specializer<'_> {
         if !self.driver(&state).is_some_and(|d| d.can_leave()) {
             return Ok(Some((state, greens)));
         }
-        if !again && self.closes_loop(world, &state, op, &greens)? {
+        if !again && self.closes_loop(world, &state, op, &greens, false)? {
             return Ok(None);
         }
         let Some(word) = world.leave_counter() else {

@@ -3,7 +3,7 @@
 use taipan_graph::Const;
 use taipan_lltype::{
     LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, UNICODE,
-    VOID, View, VoidConst, const_word, fold, word_const,
+    VOID, View, VoidConst, const_word, fold, fold_number, word_const,
 };
 
 use super::{Failure, Specializer};
@@ -612,11 +612,27 @@ pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) 
         View::PtrNonzero { value } => Some(Word::from(value.0 != 0)),
         View::PtrIszero { value } => Some(Word::from(value.0 == 0)),
         View::CastOpaquePtr { value } | View::SameAs { value } => Some(value.0),
+        // Most of what is folded are these, and constants take time to make.
+        View::Unary { family, op, value } => number(family, op, (value.0, 0), result),
+        View::Binary {
+            family,
+            op,
+            left,
+            right,
+        } => number(family, op, (left.0, right.0), result),
         _ => {
             let consts = operands.iter().map(|(w, ty)| word_const(*w, *ty));
             const_word(&fold(op, &consts.collect::<Option<Vec<_>>>()?, result)?)
         }
     }
+}
+
+/// The result of an operation on numbers.
+fn number(family: NumFamily, op: NumOp, words: (Word, Word), result: LLType) -> Option<Word> {
+    const_word(&word_const(
+        fold_number(family, op, words, result)?,
+        result,
+    )?)
 }
 
 /// Whether it is not known what of the objects of the program an operation reads or
