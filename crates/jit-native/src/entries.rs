@@ -3,10 +3,27 @@
 use rustc_hash::FxHashMap;
 use taipan_jit::Word;
 
-use crate::cells::{Words, store};
+use crate::cells::{Words, load, store};
 
-/// A driver, and the words of its greens.
-pub(crate) type PortalKey = (usize, Vec<Word>);
+/// What code of a portal is compiled for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct PortalKey {
+    pub(crate) driver: usize,
+    pub(crate) greens: Vec<Word>,
+    /// The number of its virtual arguments; none where it gets the reds as they are, as the interpreter has them.
+    pub(crate) arguments: Option<usize>,
+}
+
+impl PortalKey {
+    /// That of code which the interpreter can enter.
+    pub(crate) fn plain(driver: usize, greens: &[Word]) -> PortalKey {
+        PortalKey {
+            driver,
+            greens: greens.to_vec(),
+            arguments: None,
+        }
+    }
+}
 
 /// For each portal that is called for known greens a word with the function that enters its
 /// compiled code; 0 until there is one.
@@ -17,6 +34,11 @@ impl Entries {
     /// The word for greens.
     pub(crate) fn word(&mut self, key: PortalKey, words: &mut Words) -> usize {
         *self.0.entry(key).or_insert_with(|| words.new_word(0))
+    }
+
+    /// Whether there is compiled code for greens.
+    pub(crate) fn is_set(&self, key: &PortalKey) -> bool {
+        self.0.get(key).is_some_and(|word| load(*word) != 0)
     }
 
     /// There is compiled code for greens.

@@ -12,7 +12,7 @@ use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{FunctionCompiler, LoadedImage, OptLevel, arrival_code};
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_jit::engine::{MOST_STRINGS, ResidualFunction, characters};
-use taipan_jit::{Failure, JitProgram, Stub, Word, World};
+use taipan_jit::{Failure, JitProgram, Stub, VirtualArguments, Word, World};
 use taipan_lltype::{
     Addr, FuncType, LLConst, LLGraph, LLOperand, LLType, NamedOperands, OBJECT, OBJECT_VTABLE,
     PlainOp, Program, STR, View, word_of_u64,
@@ -37,6 +37,9 @@ use plan::{Extent, Plan};
 /// How many blocks all residual functions together may have; then nothing is added. With
 /// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
 const MOST_BLOCKS: usize = 300_000;
+
+/// For how many different virtual arguments the portal is compiled for the same greens.
+const MOST_ARGUMENTS: usize = 3;
 
 /// What a word starts with that is counted down and never gets to its end.
 const NEVER: u64 = i64::MAX as u64;
@@ -68,6 +71,8 @@ struct Left {
     callee: LLOperand,
     /// The greens, as operands of a call of it.
     greens: Vec<LLOperand>,
+    /// What makes virtual arguments and calls the portal with them, where it has some.
+    makes_arguments: Option<LLGraph>,
 }
 
 /// What a cell stands for.
@@ -85,8 +90,7 @@ struct Cell {
 /// A residual function.
 struct Function<'p> {
     residual: Rc<ResidualFunction<'p>>,
-    driver: usize,
-    greens: Vec<Word>,
+    key: PortalKey,
     result: LLType,
     cells: FxHashMap<Point, usize>,
     /// Blocks that are in a unit.
@@ -124,6 +128,8 @@ pub(crate) struct Functions<'p> {
     /// The cells by which residual functions are entered.
     portals: FxHashMap<PortalKey, usize>,
     entries: Entries,
+    /// Virtual arguments of portals, by number.
+    arguments: Vec<VirtualArguments>,
     /// Those for which there is no function yet.
     left: FxHashMap<usize, Left>,
     names: Names<'p>,
@@ -161,6 +167,7 @@ impl<'p> Functions<'p> {
             blocks: 0,
             portals: FxHashMap::default(),
             entries: Entries::default(),
+            arguments: Vec::new(),
             left: FxHashMap::default(),
             names: Names::new(image),
             tables: Tables::default(),
@@ -252,7 +259,7 @@ impl<'p> Functions<'p> {
     ) -> Result<usize, Failure> {
         let of = &jit.entered[driver];
         self.check_room(jit)?;
-        let key = (driver, greens.to_vec());
+        let key = PortalKey::plain(driver, greens);
         let cell = match self.portals.get(&key) {
             Some(cell) => *cell,
             None => {
@@ -264,6 +271,7 @@ impl<'p> Functions<'p> {
                     count,
                     greens: fixed.collect(),
                     callee: LLOperand::Const(LLConst::Func(of.portal.clone())),
+                    makes_arguments: None,
                 };
                 self.waiting_portal(jit, self.functions.len(), left)
             }
@@ -291,16 +299,18 @@ impl<'p> Functions<'p> {
     fn compile_portal(
         &mut self,
         jit: &NativeJit<'p>,
-        driver: usize,
-        greens: &[Word],
+        key: &PortalKey,
         (count, arrived): (i64, &[Option<Word>]),
     ) -> Result<usize, Failure> {
-        let entry = &jit.entered[driver].entry;
+        let (driver, greens) = (key.driver, &*key.greens);
+        let entry = &self.entry_type(jit, key);
         self.check_room(jit)?;
         let started = self.log.stopwatch();
         let number = self.functions.len();
+        let arguments = key.arguments.map(|number| self.arguments[number].clone());
+        let reds = (arguments.as_ref(), arrived);
         let mut world = self.world(jit);
-        let residual = (jit.portals).compile(driver, number, greens, arrived, &mut world)?;
+        let residual = (jit.portals).compile(driver, number, greens, reds, &mut world)?;
         self.blocks += residual.block_count();
         let graph = residual.graph();
         let start = graph.startblock;
@@ -311,8 +321,7 @@ impl<'p> Functions<'p> {
         self.functions.push(Function {
             result: entry.result,
             residual: Rc::new(residual),
-            driver,
-            greens: greens.to_vec(),
+            key: key.clone(),
             cells: FxHashMap::default(),
             compiled: FxHashSet::default(),
             starts: FxHashSet::default(),
@@ -323,8 +332,7 @@ impl<'p> Functions<'p> {
             middle: FxHashMap::default(),
             inside: FxHashMap::default(),
         });
-        let key = (driver, greens.to_vec());
-        let cell = match self.portals.get(&key) {
+        let cell = match self.portals.get(key) {
             // Others lead there already.
             Some(cell) => {
                 self.left.remove(cell);
@@ -341,8 +349,44 @@ impl<'p> Functions<'p> {
         self.log.reason(cell, || "it starts here".to_owned());
         self.compile_unit(jit, cell)?;
         let entry = self.entry(entry, cell).map_err(|e| e.to_string())?;
-        self.entries.set(key, entry, &mut self.words);
+        self.entries.set(key.clone(), entry, &mut self.words);
         Ok(entry)
+    }
+
+    /// The number of virtual arguments for greens; none if there are others for them already, more than are worth it.
+    fn number_of_arguments(
+        &mut self,
+        driver: usize,
+        greens: &[Word],
+        arguments: &VirtualArguments,
+    ) -> Option<usize> {
+        let known = self.arguments.iter().position(|a| a == arguments);
+        let number = known.unwrap_or(self.arguments.len());
+        let mut key = PortalKey::plain(driver, greens);
+        let mut exists = |n: usize| {
+            key.arguments = Some(n);
+            self.portals.contains_key(&key)
+        };
+        let is_new = !exists(number);
+        if is_new && (0..self.arguments.len()).filter(|n| exists(*n)).count() >= MOST_ARGUMENTS {
+            return None;
+        }
+        if known.is_none() {
+            self.arguments.push(arguments.clone());
+        }
+        Some(number)
+    }
+
+    /// The type of the code of a portal.
+    fn entry_type(&self, jit: &NativeJit<'p>, key: &PortalKey) -> FuncType {
+        let entry = &jit.entered[key.driver].entry;
+        match key.arguments {
+            Some(number) => FuncType {
+                args: self.arguments[number].types().to_vec(),
+                result: entry.result,
+            },
+            None => entry.clone(),
+        }
     }
 
     /// Whether so much was compiled that nothing is added. Then what there is can be entered,
@@ -365,8 +409,8 @@ impl<'p> Functions<'p> {
         greens: &[Word],
         (callee, fixed): (&LLOperand, &[LLOperand]),
     ) -> usize {
-        let driver = self.functions[function].driver;
-        let key = (driver, greens.to_vec());
+        let driver = self.functions[function].key.driver;
+        let key = PortalKey::plain(driver, greens);
         if let Some(cell) = self.portals.get(&key) {
             return *cell;
         }
@@ -375,19 +419,20 @@ impl<'p> Functions<'p> {
             count: 0,
             callee: callee.clone(),
             greens: fixed.to_vec(),
+            makes_arguments: None,
         };
         self.waiting_portal(jit, function, left)
     }
 
     /// The cell of a portal that is compiled when code gets there.
     fn waiting_portal(&mut self, jit: &NativeJit<'p>, function: usize, left: Left) -> usize {
-        let entry = &jit.entered[left.key.0].entry;
+        let entry = self.entry_type(jit, &left.key);
         let at = self.waiting_cell(&entry.args);
         let cell = Cell {
             function,
             point: Point::Portal,
             live: Vec::new(),
-            types: entry.args.clone(),
+            types: entry.args,
             promotes: false,
         };
         self.cells.insert(at, cell);
@@ -405,26 +450,31 @@ impl<'p> Functions<'p> {
         arrived: &[Option<Word>],
     ) -> Result<usize, Failure> {
         let left = self.left.remove(&at).ok_or("no such merge point")?;
-        let (driver, greens) = &left.key;
-        let made = match jit.compiles(*driver) {
-            true => {
-                jit.or_broken(|| self.compile_portal(jit, *driver, greens, (left.count, arrived)))
-            }
+        let (driver, greens) = (left.key.driver, &left.key.greens);
+        let made = match jit.compiles(driver) {
+            true => jit.or_broken(|| self.compile_portal(jit, &left.key, (left.count, arrived))),
             false => Err("the compiler is switched off".into()),
         };
         match made {
-            Ok(entry) => jit.has_compiled(*driver, greens, entry),
+            // The interpreter has the reds as they are.
+            Ok(_) if left.key.arguments.is_some() => {}
+            Ok(entry) => jit.has_compiled(driver, greens, entry),
             Err(why) => {
-                self.log_refused(jit, *driver, greens, &why.why);
+                self.log_refused(jit, driver, greens, &why.why);
                 if jit.options.raises {
                     return Err(why);
                 }
-                jit.refuse(*driver, greens, why);
                 self.entries.set(left.key.clone(), 0, &mut self.words);
-                let types = &jit.entered[*driver].entry;
-                let (result, args) = (types.result, &types.args);
-                let name = "the interpreter";
-                let graph = interpreted(name, result, args, &left.callee, &left.greens);
+                let graph = match left.makes_arguments {
+                    Some(graph) => graph,
+                    None => {
+                        jit.refuse(driver, greens, why);
+                        let types = &jit.entered[driver].entry;
+                        let (result, args) = (types.result, &types.args);
+                        let name = "the interpreter";
+                        interpreted(name, result, args, &left.callee, &left.greens)
+                    }
+                };
                 let code = self.made_up(jit, graph).map_err(|e| e.to_string())?;
                 store(at, code as u64);
             }
@@ -582,13 +632,15 @@ impl<'p> Functions<'p> {
         let residual = Rc::get_mut(&mut f.residual).ok_or("residual code is in use")?;
         if full {
             residual.finish_soon();
-            jit.interprets(f.driver, &f.greens);
+            if f.key.arguments.is_none() {
+                jit.interprets(f.key.driver, &f.key.greens);
+            }
         }
         let before = residual.block_count();
         residual.resume(number, value, arrived, &mut world)?;
         let grown = residual.block_count() - before;
         if full {
-            let key = (f.driver, f.greens.clone());
+            let key = f.key.clone();
             self.entries.set(key, 0, &mut self.words);
         }
         self.blocks += grown;

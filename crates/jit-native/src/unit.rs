@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops};
-use taipan_jit::engine::ResidualFunction;
-use taipan_jit::{Stub, Word};
+use taipan_jit::engine::{PortalCall, ResidualFunction};
+use taipan_jit::{Built, Stub, Word, count_uses};
 use taipan_lltype::{
     BOOL, CHAR, Called, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel,
     NamedOperands, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind, UNICHAR,
@@ -31,6 +31,12 @@ pub(crate) trait Exits {
 
     /// What is called in the place of the portal of a driver for greens.
     fn called_portal(&mut self, driver: u32, greens: &[Word]) -> CalledPortal;
+
+    /// Whether calls of the portal for greens may pass virtual arguments.
+    fn wants_virtual_arguments(&self, driver: u32, greens: &[Word]) -> bool;
+
+    /// What is called in the place of the portal of a driver with virtual arguments; none if they are not worth it.
+    fn virtual_portal(&mut self, call: VirtualCall<'_>) -> Option<CalledPortal>;
 
     /// The cell by which the values of a merge point, the arguments of the portal, are left to the
     /// interpreter; none if its code cannot be made.
@@ -60,6 +66,51 @@ pub(crate) struct CalledPortal {
     pub(crate) rest: Option<FuncSym>,
 }
 
+/// A call of a portal with virtual arguments.
+pub(crate) struct VirtualCall<'a> {
+    pub(crate) driver: u32,
+    pub(crate) greens: &'a [Word],
+    pub(crate) built: &'a Built,
+    /// What makes the objects, of [`Built::operations`].
+    making: Vec<Operation<LowLevel>>,
+    pub(crate) callee: &'a LLOperand,
+    args: &'a [LLOperand],
+}
+
+impl VirtualCall<'_> {
+    /// The unit that makes the objects from the values that are passed, and calls the portal.
+    pub(crate) fn interpreted(&self, from: &LLGraph, result: LLType) -> LLGraph {
+        let (mut g, _, values) = new_unit("the interpreter", result, self.built.arguments.types());
+        let start = g.startblock;
+        let passed = self.built.values.iter().copied();
+        let mut vars: FxHashMap<VarId, VarId> = passed.zip(values).collect();
+        let operand = |vars: &FxHashMap<VarId, VarId>, o: &LLOperand| match o {
+            LLOperand::Var(v) => LLOperand::Var(vars.get(v).copied().unwrap_or(*v)),
+            c => c.clone(),
+        };
+        for op in &self.making {
+            let args = op.args.iter().map(|o| operand(&vars, o)).collect();
+            let new = g.new_var("", *from.ty(op.result));
+            vars.insert(op.result, new);
+            let op = Operation {
+                op: op.op,
+                args,
+                result: new,
+                at: op.at,
+            };
+            g.block_mut(start).operations.push(op);
+        }
+        let args: Vec<LLOperand> = self.args.iter().map(|o| operand(&vars, o)).collect();
+        let call = View::DirectCall {
+            callee: self.callee,
+            args: &args,
+        };
+        let returned = push(&mut g, start, call, result);
+        return_value(&mut g, returned, result);
+        g
+    }
+}
+
 struct Builder<'a> {
     from: &'a LLGraph,
     function: &'a ResidualFunction<'a>,
@@ -68,6 +119,8 @@ struct Builder<'a> {
     vars: FxHashMap<VarId, VarId>,
     blocks: BTreeMap<BlockId, BlockId>,
     waiting: Vec<BlockId>,
+    /// How often variables of the residual graph are used, once that was asked.
+    uses: Option<FxHashMap<VarId, usize>>,
 }
 
 /// The unit that starts at a block and needs these values, in SSA form.
@@ -86,6 +139,7 @@ pub(crate) fn region(
         vars: FxHashMap::default(),
         blocks: BTreeMap::new(),
         waiting: Vec::new(),
+        uses: None,
     };
     let cell = b.g.new_var("cell", *SIGNED);
     let mut inputs = vec![cell];
@@ -179,6 +233,83 @@ fn branch(g: &mut LLGraph, at: BlockId, on: VarId, yes: Link<LowLevel>, no: Link
     block.exits = vec![case(no, false), case(yes, true)];
 }
 
+/// Goes on with a result, if the block has an argument for it.
+fn go_on(g: &mut LLGraph, at: BlockId, on: BlockId, result: VarId) {
+    let count = g.block(on).inputargs.len();
+    goto(g, at, on, vec![LLOperand::Var(result); count]);
+}
+
+/// Calls compiled code in the place of a portal and goes on with its result, or with what the interpreter returns if
+/// code has left values to it. Without code `otherwise` is next.
+fn enter_code(
+    g: &mut LLGraph,
+    at: BlockId,
+    (portal, args): (&CalledPortal, &[LLOperand]),
+    on: BlockId,
+    otherwise: BlockId,
+) {
+    let CalledPortal { entry, ty, rest } = portal;
+    let load = View::RawLoad {
+        address: &word(*entry),
+        offset: &LLOperand::Const(LLConst::signed(0)),
+    };
+    let value = &LLOperand::Var(push(g, at, load, *SIGNED));
+    let code_type = LLType::new(TypeKind::Func(ty.clone())).ptr();
+    let code = &LLOperand::Var(push(g, at, View::CastIntToPtr { value }, code_type));
+    let is_there = push(g, at, View::PtrNonzero { value: code }, *BOOL);
+    let enter = g.new_block(Vec::new());
+    let (yes, no) = (
+        Link::new(enter, Vec::new()),
+        Link::new(otherwise, Vec::new()),
+    );
+    branch(g, at, is_there, yes, no);
+    let compiled = View::IndirectCall {
+        callee: code,
+        args,
+        targets: &LLOperand::Const(LLConst::void()),
+    };
+    let entered = push(g, enter, compiled, ty.result);
+    let Some(rest) = rest else {
+        go_on(g, enter, on, entered);
+        return;
+    };
+    let load = View::RawLoad {
+        address: &word(left_words()),
+        offset: &LLOperand::Const(LLConst::signed(0)),
+    };
+    let left = &LLOperand::Var(push(g, enter, load, *SIGNED));
+    let is_left = View::Binary {
+        family: NumFamily::Int,
+        op: NumOp::Ne,
+        left,
+        right: &LLOperand::Const(LLConst::signed(0)),
+    };
+    let left = push(g, enter, is_left, *BOOL);
+    let (returned, interprets) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
+    let (yes, no) = (
+        Link::new(interprets, Vec::new()),
+        Link::new(returned, Vec::new()),
+    );
+    branch(g, enter, left, yes, no);
+    let interpreted = View::DirectCall {
+        callee: &LLOperand::Const(LLConst::Func(rest.clone())),
+        args: &[],
+    };
+    let value = push(g, interprets, interpreted, ty.result);
+    go_on(g, interprets, on, value);
+    go_on(g, returned, on, entered);
+}
+
+/// How a portal is called that can do without objects.
+struct WithoutObjects {
+    portal: CalledPortal,
+    /// The operations that make them, by index in the block.
+    made: Vec<usize>,
+    /// What is passed in their place.
+    values: Vec<VarId>,
+    block: BlockId,
+}
+
 impl Builder<'_> {
     fn var(&mut self, v: VarId) -> VarId {
         let (g, from) = (&mut self.g, self.from);
@@ -239,9 +370,16 @@ impl Builder<'_> {
             return;
         }
         let mut at = copy;
-        for op in &block.operations {
+        let mut virtual_calls = self.virtual_calls(b);
+        let later = virtual_calls.iter().flat_map(|(_, v)| &v.made);
+        let later: FxHashSet<usize> = later.copied().collect();
+        for (i, op) in block.operations.iter().enumerate() {
             match self.function.portal_call(op.result) {
-                Some((driver, greens)) => at = self.portal_call(at, op, driver, greens),
+                Some(call) => {
+                    let without = virtual_calls.remove(&i);
+                    at = self.portal_call(at, op, call, without);
+                }
+                None if later.contains(&i) => {}
                 None => self.operation(at, op),
             }
         }
@@ -258,87 +396,99 @@ impl Builder<'_> {
         switch(&mut self.g, at, on, links);
     }
 
-    /// Calls a portal, or compiled code if there is some; the block that goes on.
+    /// The calls of portals in a block for which objects are made that compiled code can do without, by the index
+    /// of the operation.
+    fn virtual_calls(&mut self, b: BlockId) -> BTreeMap<usize, WithoutObjects> {
+        let mut found = BTreeMap::new();
+        let block = self.from.block(b);
+        for (i, op) in block.operations.iter().enumerate() {
+            let of = self.function.portal_call(op.result).filter(|of| of.begins);
+            let Some(PortalCall { driver, greens, .. }) = of else {
+                continue;
+            };
+            if !self.exits.wants_virtual_arguments(*driver, greens) {
+                continue;
+            }
+            let Some(Called { callee, args, .. }) = op.view().call() else {
+                continue;
+            };
+            let reds = self.exits.called_portal(*driver, greens).ty.args.len();
+            let from = self.from;
+            let uses = self.uses.get_or_insert_with(|| count_uses(from));
+            let Some(built) = self.function.built_arguments((b, i), reds, uses) else {
+                continue;
+            };
+            let call = VirtualCall {
+                driver: *driver,
+                greens,
+                making: (built.operations.iter())
+                    .map(|i| block.operations[*i].clone())
+                    .collect(),
+                built: &built,
+                callee,
+                args,
+            };
+            if let Some(portal) = self.exits.virtual_portal(call) {
+                let (made, values) = (built.operations, built.values);
+                found.insert(
+                    i,
+                    WithoutObjects {
+                        portal,
+                        made,
+                        values,
+                        block: b,
+                    },
+                );
+            }
+        }
+        found
+    }
+
+    /// Calls a portal, or compiled code if there is some; the block that goes on. Objects that compiled code can do
+    /// without are made only if there is none.
     fn portal_call(
         &mut self,
         at: BlockId,
         op: &Operation<LowLevel>,
-        driver: u32,
-        greens: &[Word],
+        call: &PortalCall,
+        without: Option<WithoutObjects>,
     ) -> BlockId {
-        let CalledPortal { entry, ty, rest } = self.exits.called_portal(driver, greens);
+        let portal = self.exits.called_portal(call.driver, &call.greens);
         let Some(Called { callee, args, .. }) = op.view().call() else {
             return at;
         };
-        let (callee, args) = (self.operand(callee), self.operands(args));
         let result = self.var(op.result);
-        let (g, of) = (&mut self.g, ty.result);
-        let reds = &args[args.len() - ty.args.len()..];
-        // Functions of the interpreter notice by themselves that there is no more stack.
-        let (enter, call) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
-        let used_up = push(g, at, View::StackCheck {}, *BOOL);
-        let look = g.new_block(Vec::new());
-        let (yes, no) = (Link::new(call, Vec::new()), Link::new(look, Vec::new()));
-        branch(g, at, used_up, yes, no);
-        let at = look;
-        let load = View::RawLoad {
-            address: &word(entry),
-            offset: &LLOperand::Const(LLConst::signed(0)),
-        };
-        let value = &LLOperand::Var(push(g, at, load, *SIGNED));
-        let code_type = LLType::new(TypeKind::Func(ty.clone())).ptr();
-        let code = &LLOperand::Var(push(g, at, View::CastIntToPtr { value }, code_type));
-        let is_there = push(g, at, View::PtrNonzero { value: code }, *BOOL);
+        let of = portal.ty.result;
         let passed: Vec<VarId> = (!of.is_void()).then_some(result).into_iter().collect();
-        let count = passed.len();
-        let on = g.new_block(passed);
-        let compiled = View::IndirectCall {
-            callee: code,
-            args: reds,
-            targets: &LLOperand::Const(LLConst::void()),
-        };
-        let entered = push(g, enter, compiled, of);
-        let portal = View::DirectCall {
+        let on = self.g.new_block(passed);
+        // Functions of the interpreter notice by themselves that there is no more stack.
+        let (look, call) = (self.g.new_block(Vec::new()), self.g.new_block(Vec::new()));
+        let used_up = push(&mut self.g, at, View::StackCheck {}, *BOOL);
+        let (yes, no) = (Link::new(call, Vec::new()), Link::new(look, Vec::new()));
+        branch(&mut self.g, at, used_up, yes, no);
+        match without {
+            Some(without) => {
+                let values = without.values.iter().map(|v| LLOperand::Var(self.var(*v)));
+                let values: Vec<LLOperand> = values.collect();
+                enter_code(&mut self.g, look, (&without.portal, &values), on, call);
+                let block = self.from.block(without.block);
+                for i in without.made {
+                    self.operation(call, &block.operations[i]);
+                }
+            }
+            None => {
+                let args = self.operands(args);
+                let reds = &args[args.len() - portal.ty.args.len()..];
+                enter_code(&mut self.g, look, (&portal, reds), on, call);
+            }
+        }
+        let (callee, args) = (self.operand(callee), self.operands(args));
+        let interpreted = View::DirectCall {
             callee: &callee,
             args: &args,
         };
-        let called = push(g, call, portal, of);
-        let entering = enter;
-        let enter = match rest {
-            Some(rest) => {
-                let load = View::RawLoad {
-                    address: &word(left_words()),
-                    offset: &LLOperand::Const(LLConst::signed(0)),
-                };
-                let left = &LLOperand::Var(push(g, enter, load, *SIGNED));
-                let is_left = View::Binary {
-                    family: NumFamily::Int,
-                    op: NumOp::Ne,
-                    left,
-                    right: &LLOperand::Const(LLConst::signed(0)),
-                };
-                let left = push(g, enter, is_left, *BOOL);
-                let (returned, goes_on) = (g.new_block(Vec::new()), g.new_block(Vec::new()));
-                let (yes, no) = (
-                    Link::new(goes_on, Vec::new()),
-                    Link::new(returned, Vec::new()),
-                );
-                branch(g, enter, left, yes, no);
-                let interpreted = View::DirectCall {
-                    callee: &LLOperand::Const(LLConst::Func(rest)),
-                    args: &[],
-                };
-                let value = push(g, goes_on, interpreted, of);
-                goto(g, goes_on, on, vec![LLOperand::Var(value); count]);
-                returned
-            }
-            None => enter,
-        };
-        for (block, value) in [(enter, entered), (call, called)] {
-            goto(g, block, on, vec![LLOperand::Var(value); count]);
-        }
-        let (yes, no) = (Link::new(entering, Vec::new()), Link::new(call, Vec::new()));
-        branch(g, at, is_there, yes, no);
+        let called = push(&mut self.g, call, interpreted, of);
+        go_on(&mut self.g, call, on, called);
         on
     }
 
@@ -578,13 +728,18 @@ pub(crate) fn interpreted(
         args: &args,
     };
     let returned = push(&mut g, start, call, result);
+    return_value(&mut g, returned, result);
+    g
+}
+
+/// Ends the first block of a unit with the result of a call.
+fn return_value(g: &mut LLGraph, returned: VarId, result: LLType) {
     let value = match result.is_void() {
         true => LLOperand::Const(LLConst::void()),
         false => LLOperand::Var(returned),
     };
-    let target = g.returnblock;
-    goto(&mut g, start, target, vec![value]);
-    g
+    let (start, target) = (g.startblock, g.returnblock);
+    goto(g, start, target, vec![value]);
 }
 
 /// The unit that leaves values to the interpreter, which goes on when it has returned.

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
     Addr, FuncSym, FuncType, HeapError, LLConst, LLGraph, LLType, LowLevel, Memory, VoidConst,
 };
 
+use crate::arguments::{Built, VirtualArguments, built_arguments};
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::drivers::DriverInfo;
 use crate::generate::Generator;
 use crate::notes::{Note, note_number};
 use crate::program::JitProgram;
+pub use crate::residual::PortalCall;
 use crate::residual::{ResidualCounts, Stub};
 use crate::specialize::{Failure, MOST_BLOCKS, Setup, Specializer, Splits, Started};
 use crate::state::Word;
@@ -43,19 +45,23 @@ pub struct Entered {
     pub compiles_ahead: bool,
 }
 
+/// Reds of a portal: which of them are virtual, and what is known of the words of those that are passed.
+pub type Reds<'a> = (Option<&'a VirtualArguments>, &'a [Option<Word>]);
+
 /// What is compiled when code comes by with certain greens often enough.
 pub trait Portals<'p> {
     /// The drivers, by number.
     fn drivers(&self) -> Vec<Entered>;
 
     /// Compiles the portal of a driver for the words of the greens. Functions are told apart
-    /// by number. The words that the reds have now are `arrived`, as far as that is known.
+    /// by number. The words that the reds have now are `arrived`, as far as that is known, or those
+    /// of what is passed in their place if some are virtual.
     fn compile(
         &self,
         driver: usize,
         number: usize,
         greens: &[Word],
-        arrived: &[Option<Word>],
+        reds: Reds<'_>,
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure>;
 }
@@ -108,7 +114,7 @@ impl<'p> Portals<'p> for OnePortal<'p> {
         _: usize,
         number: usize,
         greens: &[Word],
-        _: &[Option<Word>],
+        _: Reds<'_>,
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let mut greens = greens.iter();
@@ -153,11 +159,11 @@ impl<'p> Portals<'p> for Drivers<'p> {
         driver: usize,
         number: usize,
         greens: &[Word],
-        arrived: &[Option<Word>],
+        reds: Reds<'_>,
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let info = (self.infos.get(driver)).ok_or("a driver that does not exist")?;
-        (self.compiler).compile(info, number, greens, (self.splits, arrived), world)
+        (self.compiler).compile(info, number, greens, (self.splits, reds), world)
     }
 }
 
@@ -182,6 +188,7 @@ impl<'p> ResidualFunction<'p> {
             of_driver: false,
             started: Rc::default(),
             most_blocks: MOST_BLOCKS,
+            virtual_arguments: None,
         };
         Specializer::compile(
             generator.program(),
@@ -239,11 +246,21 @@ impl<'p> ResidualFunction<'p> {
         self.0.residual.is_left(b)
     }
 
-    /// The number of the driver whose portal the operation with that result calls, and the words of
-    /// the greens, if compiled code for these may be entered in its place: with the reds, which
-    /// are the last operands.
-    pub fn portal_call(&self, result: VarId) -> Option<(u32, &[Word])> {
+    /// The portal that the operation with that result calls, if compiled code may be entered in its place: with the
+    /// reds, which are the last operands.
+    pub fn portal_call(&self, result: VarId) -> Option<&PortalCall> {
         self.0.residual.portal_call(result)
+    }
+
+    /// The virtual objects that a block makes for a call of a portal alone: its operation of that index, whose last
+    /// operands are the reds. `uses` are those of [`ResidualFunction::graph`].
+    pub fn built_arguments(
+        &self,
+        call: (BlockId, usize),
+        reds: usize,
+        uses: &FxHashMap<VarId, usize>,
+    ) -> Option<Built> {
+        built_arguments(self.0.program, self.graph(), uses, call, reds)
     }
 
     /// How large the code is.
@@ -318,7 +335,7 @@ impl<'p> DriverCompiler<'p> {
         driver: &DriverInfo,
         number: usize,
         greens: &[Word],
-        (splits, arrived): (Splits, &[Option<Word>]),
+        (splits, (virtual_arguments, arrived)): (Splits, Reds<'_>),
         world: &mut dyn World,
     ) -> Result<ResidualFunction<'p>, Failure> {
         let name = residual_name(driver, number);
@@ -333,6 +350,7 @@ impl<'p> DriverCompiler<'p> {
             of_driver: true,
             started: (self.started.borrow_mut().entry(driver.number).or_default()).clone(),
             most_blocks: self.most_blocks,
+            virtual_arguments,
         };
         let touches = Some(self.touches.clone());
         let graphs = vec![portal];

@@ -32,6 +32,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod annotator;
+mod arguments;
 mod binding;
 mod code;
 mod colors;
@@ -63,6 +64,7 @@ mod timeshift;
 mod touches;
 mod world;
 
+pub use arguments::{Built, VirtualArguments, count_uses};
 pub use code::TsGraph;
 pub use colors::CallColor;
 pub use drivers::{

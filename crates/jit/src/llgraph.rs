@@ -267,6 +267,7 @@ impl<'p> Jit<'p> {
                 of_driver: false,
                 started: Rc::default(),
                 most_blocks: MOST_BLOCKS,
+                virtual_arguments: None,
             },
             &known,
             self.generator.touches(),

@@ -58,14 +58,25 @@ pub(crate) struct Residual {
     /// Those of them after which the interpreter goes on in any case.
     left: BTreeSet<BlockId>,
     /// Calls of portals that may enter compiled code without asking the program, by their
-    /// results: the number of the driver and the words of the greens.
-    portal_calls: BTreeMap<VarId, (u32, Vec<Word>)>,
+    /// results.
+    portal_calls: BTreeMap<VarId, PortalCall>,
     pub(crate) notes: Notes,
     /// What operations come from that are appended from now on: number of the timeshifted
     /// graph, and instruction.
     pub(crate) here: (u32, u32),
     /// All such places. Operations have the number of theirs, from 1 on.
     places: IndexSet<(u32, u32), FxBuildHasher>,
+}
+
+/// A call of a portal that may enter compiled code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortalCall {
+    /// The number of the driver.
+    pub driver: u32,
+    /// The words of the greens.
+    pub greens: Vec<Word>,
+    /// A function of the interpreted program begins: it is no loop that what is called goes on with.
+    pub begins: bool,
 }
 
 /// A place in residual code where compilation has stopped.
@@ -188,14 +199,13 @@ impl Residual {
     }
 
     /// Notes that a call of a portal with these greens may enter compiled code.
-    pub(crate) fn calls_portal(&mut self, result: VarId, driver: u32, greens: Vec<Word>) {
-        self.portal_calls.insert(result, (driver, greens));
+    pub(crate) fn calls_portal(&mut self, result: VarId, call: PortalCall) {
+        self.portal_calls.insert(result, call);
     }
 
-    /// The driver of a call that may enter compiled code, and the greens.
-    pub(crate) fn portal_call(&self, result: VarId) -> Option<(u32, &[Word])> {
-        let (driver, greens) = self.portal_calls.get(&result)?;
-        Some((*driver, greens))
+    /// What is known of a call that may enter compiled code.
+    pub(crate) fn portal_call(&self, result: VarId) -> Option<&PortalCall> {
+        self.portal_calls.get(&result)
     }
 
     /// The greens for which a block calls the portal, as the last thing that it does.

@@ -38,6 +38,7 @@ use taipan_lltype::{
     VOID, View,
 };
 
+use crate::arguments::{Part, VirtualArguments};
 use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
 use crate::drivers::{DriverInfo, portal_of};
 use crate::heap::Heap;
@@ -135,6 +136,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) started: Started,
     /// When code has so many blocks what comes has to be short.
     pub(crate) most_blocks: usize,
+    /// The reds of the portal, if some of them are virtual.
+    pub(crate) virtual_arguments: Option<&'a VirtualArguments>,
 }
 
 /// The greens of a driver for which there are residual functions.
@@ -190,10 +193,13 @@ impl<'p> Specializer<'p> {
     ) -> Result<Specializer<'p>, Failure> {
         let portal = graphs[0].clone();
         let inputs = portal.blocks[portal.start as usize].inputs.clone();
-        let types: Vec<LLType> = (inputs.iter().zip(args))
-            .filter(|(_, w)| w.is_none())
-            .map(|(s, _)| portal.slots[*s as usize].ty)
-            .collect();
+        let types: Vec<LLType> = match setup.virtual_arguments {
+            Some(arguments) => arguments.types().to_vec(),
+            None => (inputs.iter().zip(args))
+                .filter(|(_, w)| w.is_none())
+                .map(|(s, _)| portal.slots[*s as usize].ty)
+                .collect(),
+        };
         let result = portal.func.ty().result;
         let (residual, vars) = Residual::new(setup.name, setup.number, &types, result);
         let driver = |g: &Arc<TsGraph>| program.driver(&g.func);
@@ -230,6 +236,9 @@ impl<'p> Specializer<'p> {
             s.predictor = Some(Predictor::new(start, known, variables, world.moves()));
         }
         let mut state = s.fresh_state();
+        let arguments = setup.virtual_arguments;
+        let arguments = arguments.map(|a| s.virtual_arguments(world, &mut state, a, &vars));
+        let mut virtual_arguments = arguments.transpose()?.into_iter().flatten();
         let mut vars = vars.into_iter();
         for (slot, word) in inputs.iter().zip(args) {
             let info = &portal.slots[*slot as usize];
@@ -243,6 +252,9 @@ impl<'p> Specializer<'p> {
                         info.name, portal.name
                     );
                     return Err(why.into());
+                }
+                None if setup.virtual_arguments.is_some() => {
+                    Val::Red(virtual_arguments.next().ok_or("an argument is missing")?)
                 }
                 None => {
                     let v = vars.next().ok_or("an argument is missing")?;
@@ -258,6 +270,43 @@ impl<'p> Specializer<'p> {
             s.finish(world, returned)?;
         }
         Ok(s)
+    }
+
+    /// The boxes of reds some of which are virtual, from the variables that are passed.
+    fn virtual_arguments(
+        &self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        arguments: &VirtualArguments,
+        vars: &[VarId],
+    ) -> Result<Vec<BoxId>, Failure> {
+        let values = vars.iter().zip(arguments.types());
+        let values: Vec<BoxId> = values.map(|(v, ty)| state.variable(*v, *ty)).collect();
+        let objects = arguments.objects.iter();
+        let objects: Vec<BoxId> = objects
+            .map(|o| self.new_virtual(state, o.ty, o.length))
+            .collect();
+        let mut of = |state: &mut JitState, part: &Part| {
+            Some(match part {
+                Part::Value(number) => *values.get(*number)?,
+                Part::Object(number) => *objects.get(*number)?,
+                Part::Known(c, ty) => {
+                    let word = world.word(c);
+                    state.constant(word, *ty)
+                }
+            })
+        };
+        for (object, own) in arguments.objects.iter().zip(&objects) {
+            let fields = object.fields.iter().map(|part| of(state, part));
+            let fields: Option<Vec<BoxId>> = fields.collect();
+            let Content::Virtual(number) = state.get(*own).content else {
+                return Err("a virtual argument is none".into());
+            };
+            state.virtuals[number.0 as usize].fields = fields.ok_or("an argument is missing")?;
+        }
+        let reds = arguments.reds.iter().map(|part| of(state, part));
+        let reds: Option<Vec<BoxId>> = reds.collect();
+        reds.ok_or("an argument is missing".into())
     }
 
     /// Where an operation of residual code comes from.

@@ -14,3 +14,4 @@ mod leaving;
 mod mistakes;
 mod own_lists;
 mod quasi_immutable;
+mod virtual_arguments;

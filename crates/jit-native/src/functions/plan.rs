@@ -6,9 +6,10 @@ use taipan_jit::{Stub, Word};
 use taipan_lltype::LLOperand;
 
 use super::hot::rounds_of;
-use super::{Functions, NEVER, Point};
+use super::{Functions, Left, NEVER, Point};
 use crate::engine::NativeJit;
-use crate::unit::{CalledPortal, Exits};
+use crate::entries::PortalKey;
+use crate::unit::{CalledPortal, Exits, VirtualCall};
 
 /// Maximum number of operations that a unit copies from other units which it joins in the middle. Without
 /// copies there would be many small units, each from one join to the next.
@@ -87,7 +88,7 @@ impl Exits for Plan<'_, '_> {
     }
 
     fn called_portal(&mut self, driver: u32, greens: &[Word]) -> CalledPortal {
-        let key = (driver as usize, greens.to_vec());
+        let key = PortalKey::plain(driver as usize, greens);
         let inner = &mut *self.inner;
         let of = &self.jit.entered[driver as usize];
         CalledPortal {
@@ -97,8 +98,47 @@ impl Exits for Plan<'_, '_> {
         }
     }
 
+    fn wants_virtual_arguments(&self, driver: u32, greens: &[Word]) -> bool {
+        let key = PortalKey::plain(driver as usize, greens);
+        matches!(self.extent, Extent::Loop(..)) && self.inner.entries.is_set(&key)
+    }
+
+    fn virtual_portal(&mut self, call: VirtualCall<'_>) -> Option<CalledPortal> {
+        let driver = call.driver as usize;
+        let number = self
+            .inner
+            .number_of_arguments(driver, call.greens, &call.built.arguments)?;
+        let key = PortalKey {
+            driver,
+            greens: call.greens.to_vec(),
+            arguments: Some(number),
+        };
+        let ty = self.inner.entry_type(self.jit, &key);
+        if !self.inner.portals.contains_key(&key) {
+            let graph = self.inner.functions[self.function].residual.graph();
+            let makes = call.interpreted(graph, ty.result);
+            let left = Left {
+                key: key.clone(),
+                count: 0,
+                callee: call.callee.clone(),
+                greens: Vec::new(),
+                makes_arguments: Some(makes),
+            };
+            let cell = self.inner.waiting_portal(self.jit, self.function, left);
+            let entry = self.inner.entry(&ty, cell).ok()?;
+            self.inner
+                .entries
+                .set(key.clone(), entry, &mut self.inner.words);
+        }
+        Some(CalledPortal {
+            entry: self.inner.entries.word(key, &mut self.inner.words),
+            ty,
+            rest: self.jit.entered[driver].rest.clone(),
+        })
+    }
+
     fn interpreter(&mut self) -> Option<usize> {
-        let driver = self.inner.functions[self.function].driver;
+        let driver = self.inner.functions[self.function].key.driver;
         self.inner.leaving_cell(self.jit, driver).ok()
     }
 

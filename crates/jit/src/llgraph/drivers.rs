@@ -168,7 +168,8 @@ impl<'p> DriversJit<'p> {
         let number = self.functions.borrow().len();
         let world = &mut InInterpreter(interpreter);
         self.compiling.set(true);
-        let compiled = (self.compiler).compile(driver, number, greens, (self.splits, &[]), world);
+        let compiled =
+            (self.compiler).compile(driver, number, greens, (self.splits, (None, &[])), world);
         self.compiling.set(false);
         let residual_function = compiled?;
         let name = residual_name(driver, number);

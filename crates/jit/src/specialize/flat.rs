@@ -16,6 +16,7 @@ use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
 use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsOp};
 use crate::drivers::DriverInfo;
 use crate::freeze::Matched;
+use crate::residual::PortalCall;
 use crate::state::{BoxId, Frame, GenVar, JitState, Val, Word};
 use crate::timeshift::is_item_access;
 use crate::world::World;
@@ -779,9 +780,15 @@ impl Specializer<'_> {
         let greens = op.args[..greens].iter();
         let greens: Option<Vec<Word>> =
             (greens.map(|a| self.known_arg(world, &state, a))).collect();
+        let begins = state.frame().greens.is_none();
         let (value, ty) = self.portal_call(world, &mut state, op, (&runner, &portal));
         if let Some(greens) = greens.filter(|_| !asks) {
-            self.residual.calls_portal(value, number, greens);
+            let call = PortalCall {
+                driver: number,
+                greens,
+                begins,
+            };
+            self.residual.calls_portal(value, call);
         }
         state.returned = match ty.is_void() {
             true => Val::Unset,

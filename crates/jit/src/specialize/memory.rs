@@ -821,7 +821,7 @@ impl Specializer<'_> {
     }
 
     /// An object that exists while compiling only; `length` is that of its array.
-    pub(super) fn new_virtual(&mut self, state: &mut JitState, ty: LLType, length: u64) -> BoxId {
+    pub(super) fn new_virtual(&self, state: &mut JitState, ty: LLType, length: u64) -> BoxId {
         let places = match self.shape(ty) {
             Some(shape) => shape.places(shape.count(length)),
             None => Vec::new(),
