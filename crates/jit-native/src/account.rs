@@ -31,9 +31,9 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Code came by where it could be entered.
-    pub(crate) fn comes_by(&self) {
-        self.went(ROUNDS);
+    /// Code came by so many times where it could be entered.
+    pub(crate) fn comes_by(&self, times: u64) {
+        self.went(times.saturating_mul(ROUNDS));
     }
 
     /// Compiled code went around that often.
@@ -67,9 +67,9 @@ mod tests {
         assert!(account.allows(1000));
         account.compiled(EARNED as usize);
         assert!(!account.allows(1000));
-        (1..1000).for_each(|_| account.comes_by());
+        (1..1000).for_each(|_| account.comes_by(1));
         assert!(!account.allows(1000));
-        account.comes_by();
+        account.comes_by(1);
         assert!(account.allows(1000));
     }
 
@@ -90,7 +90,7 @@ mod tests {
         assert!(!account.allows(1000));
         assert!(account.allows(2));
         assert!(account.allows(0));
-        (0..1000).for_each(|_| account.comes_by());
+        (0..1000).for_each(|_| account.comes_by(1));
         assert!(!account.allows(1000));
         assert!(account.allows(10));
     }

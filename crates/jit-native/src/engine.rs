@@ -23,6 +23,7 @@ use crate::account::Account;
 use crate::arrived::{Arrived, Values};
 use crate::assumptions::Assumptions;
 use crate::cells::{load, second};
+use crate::free_passes::FreePasses;
 use crate::functions::Functions;
 use crate::greens::{GreenTable, Seen};
 use crate::inside::Inside;
@@ -33,6 +34,10 @@ use crate::room::with_room;
 pub(crate) const THRESHOLD: i64 = 1039;
 /// How many times code comes by with greens in the nursery before they are moved out.
 const YOUNG: u64 = 64;
+/// How many times code passes at most with greens before it is asked again what is known of them.
+const MOST_PASSES: u64 = 1 << 20;
+/// Where nothing may be compiled that would be, that is asked again after this part of the threshold.
+const PARTS: u64 = 8;
 
 /// Choices that do not change what programs do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +95,7 @@ struct Driver {
     entry: FuncType,
     threshold: StdCell<i64>,
     table: RefCell<GreenTable>,
+    passes: FreePasses,
     young: StdCell<u64>,
 }
 
@@ -148,6 +154,7 @@ impl<'p> NativeJit<'p> {
             Driver {
                 objects: objects.collect(),
                 table: RefCell::new(GreenTable::new(d.greens.len())),
+                passes: FreePasses::new(d.greens.len()),
                 greens: d.greens.clone(),
                 entry: d.entry.clone(),
                 threshold: StdCell::new(options.threshold.unwrap_or(THRESHOLD)),
@@ -231,16 +238,20 @@ impl<'p> NativeJit<'p> {
     }
 
     fn enter(&self, driver: usize, greens: *const u64) -> usize {
-        // Functions of the program that are called while compiling enter no compiled code:
-        // it might be what is being compiled.
-        if self.busy.get().is_some() || self.broken.get() {
-            return 0;
-        }
         let Some(d) = self.drivers.get(driver) else {
             return 0;
         };
         // SAFETY: there is a word for each green.
         let greens = unsafe { slice::from_raw_parts(greens, d.greens.len()) };
+        // Greens that have a place do not move.
+        if d.passes.pass(greens) {
+            return 0;
+        }
+        // Functions of the program that are called while compiling enter no compiled code:
+        // it might be what is being compiled.
+        if self.busy.get().is_some() || self.broken.get() {
+            return 0;
+        }
         // SAFETY: the caller is the mutator.
         let is_young = |i: &usize| unsafe { rpy_gc_can_move(greens[*i] as usize) };
         if d.objects.iter().any(is_young) {
@@ -255,21 +266,48 @@ impl<'p> NativeJit<'p> {
 
     fn look(&self, number: usize, d: &Driver, greens: &[u64]) -> usize {
         let threshold = d.threshold.get();
-        self.account.comes_by();
+        self.free_pass(d, greens);
+        self.account.comes_by(1);
         let count = match d.table.borrow_mut().entry(greens) {
             Seen::Compiled(at) if !self.full.get() => return *at,
             Seen::Compiled(at) => return self.enter_when_full(*at),
-            Seen::Refused => return 0,
+            Seen::Refused => {
+                d.passes.give(greens, MOST_PASSES);
+                return 0;
+            }
             Seen::Counted(n) => {
                 *n += 1;
-                let often = threshold >= 0 && *n as i64 >= threshold;
-                if !often || self.full.get() || !self.account.allows(threshold) {
+                let most = u64::try_from(threshold).unwrap_or(u64::MAX);
+                if *n < most {
+                    d.passes.give(greens, (most - *n - 1).min(MOST_PASSES));
+                    return 0;
+                }
+                if self.full.get() || !self.account.allows(threshold) {
+                    d.passes.give(greens, most / PARTS);
                     return 0;
                 }
                 *n
             }
         };
         with_room(|| self.compile_or_refuse(number, d, greens, count as i64))
+    }
+
+    /// Counts how often code passed with greens that have the place of these.
+    fn free_pass(&self, d: &Driver, greens: &[u64]) {
+        d.passes.free(greens, |greens, n| self.passed(d, greens, n));
+    }
+
+    fn passed(&self, d: &Driver, greens: &[u64], times: u64) {
+        self.account.comes_by(times);
+        if let Seen::Counted(n) = d.table.borrow_mut().entry(greens) {
+            *n += times;
+        }
+    }
+
+    /// Says what is known of greens from now on.
+    fn set(&self, d: &Driver, greens: &[u64], seen: Seen) {
+        self.free_pass(d, greens);
+        *d.table.borrow_mut().entry(greens) = seen;
     }
 
     /// What to enter once nothing can be compiled any more.
@@ -289,7 +327,7 @@ impl<'p> NativeJit<'p> {
         let compile = || Ok(self.compile(number, d, greens, count));
         self.or_broken(compile).unwrap_or_else(|why: Failure| {
             self.refused.borrow_mut().push(why.why);
-            *d.table.borrow_mut().entry(greens) = Seen::Refused;
+            self.set(d, greens, Seen::Refused);
             0
         })
     }
@@ -329,7 +367,7 @@ impl<'p> NativeJit<'p> {
     /// for by the interpreter.
     pub(crate) fn has_compiled(&self, driver: usize, greens: &[Word], at: usize) {
         let greens: Vec<u64> = greens.iter().map(|w| *w as u64).collect();
-        *self.drivers[driver].table.borrow_mut().entry(&greens) = Seen::Compiled(at);
+        self.set(&self.drivers[driver], &greens, Seen::Compiled(at));
     }
 
     /// Has the interpreter run a loop from now on: its code has come to where nothing is
@@ -337,7 +375,7 @@ impl<'p> NativeJit<'p> {
     /// the next merge point.
     pub(crate) fn interprets(&self, driver: usize, greens: &[Word]) {
         let greens: Vec<u64> = greens.iter().map(|w| *w as u64).collect();
-        *self.drivers[driver].table.borrow_mut().entry(&greens) = Seen::Refused;
+        self.set(&self.drivers[driver], &greens, Seen::Refused);
     }
 
     #[cold]
@@ -414,6 +452,8 @@ impl<'p> NativeJit<'p> {
         }
         for (i, d) in self.drivers.iter().enumerate() {
             if driver < 0 || driver == i as i64 {
+                d.passes
+                    .free_all(d.greens.len(), |greens, n| self.passed(d, greens, n));
                 d.threshold.set(match value {
                     i64::MIN => THRESHOLD,
                     n => n,

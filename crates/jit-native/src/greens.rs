@@ -76,7 +76,8 @@ impl GreenTable {
     }
 }
 
-fn hash(greens: &[u64]) -> usize {
+/// A number for greens.
+pub(crate) fn hash(greens: &[u64]) -> usize {
     let mix = |h: u64, w: &u64| (h ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let h = greens.iter().fold(0, mix);
     (h ^ (h >> 32)) as usize

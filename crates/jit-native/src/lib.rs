@@ -21,6 +21,7 @@ mod cells;
 mod code;
 mod engine;
 mod entries;
+mod free_passes;
 mod functions;
 mod greens;
 mod inside;
