@@ -27,7 +27,7 @@ use crate::code::CodeMemory;
 use crate::engine::{Counts, NativeJit, resume};
 use crate::entries::{Entries, PortalKey};
 use crate::log::{Log, operations};
-use crate::loops::Loops;
+use crate::loops::{Loops, has_loops};
 use crate::roots::GIVEN_UP;
 use crate::unit::{dispatcher, failing, interpreted, left, region};
 use crate::world::{InProcess, Names, Tables};
@@ -351,6 +351,13 @@ impl<'p> Functions<'p> {
         let entry = self.entry(entry, cell).map_err(|e| e.to_string())?;
         self.entries.set(key.clone(), entry, &mut self.words);
         Ok(entry)
+    }
+
+    /// Whether code of a portal has loops: then the objects that it gets are the least of its work.
+    fn has_loops(&self, key: &PortalKey) -> bool {
+        let cell = self.portals.get(key).and_then(|at| self.cells.get(at));
+        let function = cell.and_then(|cell| self.functions.get(cell.function));
+        function.is_none_or(|f| has_loops(&f.residual))
     }
 
     /// The number of virtual arguments for greens; none if there are others for them already, more than are worth it.

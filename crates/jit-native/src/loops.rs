@@ -4,11 +4,20 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_graph::{BlockId, Dominators};
+use taipan_graph::{BlockId, Dominators, find_loops};
 use taipan_jit::engine::ResidualFunction;
 
 /// Regions of more blocks are not compiled again with optimisations.
 const LARGEST_REGION: usize = 10_000;
+
+/// Whether a function has loops.
+pub(crate) fn has_loops(residual: &ResidualFunction<'_>) -> bool {
+    find_loops(residual.graph()).iter().any(|l| {
+        let asks = l.blocks.iter().filter(|b| residual.promotes(**b)).count();
+        // A promotion that asks again is none.
+        asks == 0 || l.blocks.len() > asks + 1
+    })
+}
 
 /// The loops of a function as it is: its graph must not change while this is in use.
 pub(crate) struct Loops {

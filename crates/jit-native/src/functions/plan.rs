@@ -100,7 +100,9 @@ impl Exits for Plan<'_, '_> {
 
     fn wants_virtual_arguments(&self, driver: u32, greens: &[Word]) -> bool {
         let key = PortalKey::plain(driver as usize, greens);
-        matches!(self.extent, Extent::Loop(..)) && self.inner.entries.is_set(&key)
+        matches!(self.extent, Extent::Loop(..))
+            && self.inner.entries.is_set(&key)
+            && !self.inner.has_loops(&key)
     }
 
     fn virtual_portal(&mut self, call: VirtualCall<'_>) -> Option<CalledPortal> {
