@@ -103,6 +103,8 @@ struct Function<'p> {
     hot: FxHashMap<BlockId, Hot>,
     /// What counts how often a block is entered, and up to how many times.
     counters: FxHashMap<BlockId, (usize, u64)>,
+    /// What counts how often calls may yet find nothing, by their results.
+    tries: FxHashMap<VarId, usize>,
     /// The loops of the code as it is, once somebody has asked for them.
     loops: Option<Loops>,
     /// The cells of the units that have a block in the middle, and the other way around.
@@ -328,6 +330,7 @@ impl<'p> Functions<'p> {
             stubs: FxHashMap::default(),
             hot: FxHashMap::default(),
             counters: FxHashMap::default(),
+            tries: FxHashMap::default(),
             loops: None,
             middle: FxHashMap::default(),
             inside: FxHashMap::default(),

@@ -45,6 +45,9 @@ pub(crate) trait Exits {
     /// The cell of a stub.
     fn stub(&mut self, stub: &Stub) -> usize;
 
+    /// The word that counts down how often the call with that result may yet find nothing.
+    fn tries(&mut self, result: VarId) -> usize;
+
     /// What counts how often a loop or a unit of so many operations is entered that starts with the
     /// block, and the cell by which it goes on when that was often. None if nobody counts.
     fn counter(&mut self, b: BlockId, operations: usize) -> Option<(usize, usize)>;
@@ -380,6 +383,7 @@ impl Builder<'_> {
                     at = self.portal_call(at, op, call, without);
                 }
                 None if later.contains(&i) => {}
+                None if self.function.found_nothing(op.result) => at = self.look(at, op),
                 None => self.operation(at, op),
             }
         }
@@ -489,6 +493,29 @@ impl Builder<'_> {
         };
         let called = push(&mut self.g, call, interpreted, of);
         go_on(&mut self.g, call, on, called);
+        on
+    }
+
+    /// A call that has found nothing so far, until it has found nothing often enough; the block that goes on.
+    fn look(&mut self, at: BlockId, op: &Operation<LowLevel>) -> BlockId {
+        let tries = self.exits.tries(op.result);
+        let result = self.var(op.result);
+        let ty = *self.from.ty(op.result);
+        let (looks, on) = (self.g.new_block(Vec::new()), self.g.new_block(vec![result]));
+        let counter = &word(tries);
+        let enough = push(&mut self.g, at, View::JitCount { counter }, *BOOL);
+        let nothing = vec![LLOperand::Const(LLConst::Null(ty))];
+        let (yes, no) = (Link::new(on, nothing), Link::new(looks, Vec::new()));
+        branch(&mut self.g, at, enough, yes, no);
+        let found = self.g.new_var("", ty);
+        let call = Operation {
+            op: op.op,
+            args: op.args.iter().map(|a| self.operand(a)).collect(),
+            result: found,
+            at: op.at,
+        };
+        self.g.block_mut(looks).operations.push(call);
+        goto(&mut self.g, looks, on, vec![LLOperand::Var(found)]);
         on
     }
 

@@ -252,6 +252,11 @@ impl<'p> ResidualFunction<'p> {
         self.0.residual.portal_call(result)
     }
 
+    /// Whether a call with that result is `@elidable`, has known arguments, and has found nothing so far.
+    pub fn found_nothing(&self, result: VarId) -> bool {
+        self.0.residual.found_nothing(result)
+    }
+
     /// The virtual objects that a block makes for a call of a portal alone: its operation of that index, whose last
     /// operands are the reds. `uses` are those of [`ResidualFunction::graph`].
     pub fn built_arguments(

@@ -60,6 +60,8 @@ pub(crate) struct Residual {
     /// Calls of portals that may enter compiled code without asking the program, by their
     /// results.
     portal_calls: BTreeMap<VarId, PortalCall>,
+    /// Results of calls that were null while compiling, and that are the same each time otherwise.
+    found_nothing: BTreeSet<VarId>,
     pub(crate) notes: Notes,
     /// What operations come from that are appended from now on: number of the timeshifted
     /// graph, and instruction.
@@ -144,6 +146,7 @@ impl Residual {
                 leaves: BTreeMap::new(),
                 left: BTreeSet::new(),
                 portal_calls: BTreeMap::new(),
+                found_nothing: BTreeSet::new(),
                 notes: Notes::default(),
                 here: (0, 0),
                 places: IndexSet::default(),
@@ -276,9 +279,20 @@ impl Residual {
         self.places.get_index(number as usize).copied()
     }
 
+    /// Notes that a call has found nothing, which it may find later.
+    pub(crate) fn finds_nothing(&mut self, result: VarId) {
+        self.found_nothing.insert(result);
+    }
+
+    /// Whether the call with that result has found nothing so far.
+    pub(crate) fn found_nothing(&self, result: VarId) -> bool {
+        self.found_nothing.contains(&result)
+    }
+
     /// Puts a value in the place of a call that gives it from now on. Code that is compiled
     /// already goes on calling.
     pub(crate) fn replace_call(&mut self, at: BlockId, result: VarId, value: LLConst) {
+        self.found_nothing.remove(&result);
         let mut operations = self.graph.block_mut(at).operations.iter_mut();
         if let Some(call) = operations.find(|op| op.result == result) {
             call.op = PlainOp::SameAs.into();

@@ -330,6 +330,30 @@ fn calls_that_found_nothing_first() {
     assert_eq!(report.counts["residual"]["direct_call"], 1);
 }
 
+/// A call that finds nothing whenever it is made is not made for ever.
+#[test]
+fn calls_that_find_nothing() {
+    let source = FOUND_LATER
+        .replace(
+            "def lookup(self, key): return self.found",
+            "def lookup(self, key): self.looked += 1; return self.found",
+        )
+        .replace("    return total\n", "    return table.looked\n");
+    let mut db = database(&source);
+    db.generate_jit(true);
+    let looked = |n| {
+        let options = JitOptions {
+            threshold: Some(3),
+            ..JitOptions::default()
+        };
+        let looked = outcome(&db, "main", &[n], Engine::Native, Some(options));
+        looked.parse::<i64>().expect("a number")
+    };
+    // It is found in round 30 from the end.
+    assert!((20..40).contains(&looked(50)), "{}", looked(50));
+    assert!((1_000..1_100).contains(&looked(5_000)), "{}", looked(5_000));
+}
+
 const QUICKENS: &str = "
 from rpython.rlib import jit
 class Code(object):

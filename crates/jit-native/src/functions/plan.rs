@@ -15,6 +15,9 @@ use crate::unit::{CalledPortal, Exits, VirtualCall};
 /// copies there would be many small units, each from one join to the next.
 const MOST_AGAIN: usize = 100;
 
+/// How often a call of an `@elidable` function finds nothing before that is its result for good.
+const MOST_TRIES: u64 = 1_000;
+
 /// How far a unit extends.
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
@@ -149,6 +152,14 @@ impl Exits for Plan<'_, '_> {
         f.stubs.insert(stub.number, stub.clone());
         let live = self.inputs(stub.target);
         self.cell(Point::Stub(stub.number), live, stub.value)
+    }
+
+    fn tries(&mut self, result: VarId) -> usize {
+        let inner = &mut *self.inner;
+        let tries = &mut inner.functions[self.function].tries;
+        *tries
+            .entry(result)
+            .or_insert_with(|| inner.words.new_word(MOST_TRIES))
     }
 
     fn counter(&mut self, b: BlockId, operations: usize) -> Option<(usize, usize)> {

@@ -196,6 +196,7 @@ impl Specializer<'_> {
             if let (Some((block, v)), Some(Stub::Promotion(point))) = (call, self.stubs.last_mut())
             {
                 point.found_by = Some((block, v));
+                self.residual.finds_nothing(v);
             }
             return Ok(next);
         }
