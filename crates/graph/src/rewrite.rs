@@ -215,6 +215,28 @@ impl<D: Dialect> Graph<D> {
     }
 }
 
+impl<D: Dialect> Graph<D> {
+    /// How often each variable is an argument of an operation or of a link, or decides where a block goes on, in all
+    /// blocks.
+    pub fn count_uses(&self) -> FxHashMap<VarId, usize> {
+        let mut uses = FxHashMap::default();
+        for block in &self.blocks {
+            let of_operations = block.operations.iter().flat_map(|op| &op.args);
+            let of_links = block.exits.iter().flat_map(|l| &l.args);
+            let of_switch = match &block.exitswitch {
+                ExitSwitch::Value(v) => Some(v),
+                _ => None,
+            };
+            for arg in of_operations.chain(of_links).chain(of_switch) {
+                if let Operand::Var(v) = arg {
+                    *uses.entry(*v).or_default() += 1;
+                }
+            }
+        }
+        uses
+    }
+}
+
 impl<D: Dialect> Block<D> {
     /// Variables that the block defines: input arguments, results, exception variables
     /// of its links.

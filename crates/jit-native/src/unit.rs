@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops};
 use taipan_jit::engine::{PortalCall, ResidualFunction};
-use taipan_jit::{Built, Stub, Word, count_uses};
+use taipan_jit::{Built, Stub, Word};
 use taipan_lltype::{
     BOOL, CHAR, Called, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel,
     NamedOperands, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind, UNICHAR,
@@ -418,7 +418,7 @@ impl Builder<'_> {
             };
             let reds = self.exits.called_portal(*driver, greens).ty.args.len();
             let from = self.from;
-            let uses = self.uses.get_or_insert_with(|| count_uses(from));
+            let uses = self.uses.get_or_insert_with(|| from.count_uses());
             let Some(built) = self.function.built_arguments((b, i), reds, uses) else {
                 continue;
             };

@@ -18,7 +18,7 @@
 //! of the call, and to use it nowhere else.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_graph::{BlockId, ExitSwitch, Operation, VarId};
+use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
     LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, View, VoidConst,
     const_word,
@@ -80,29 +80,8 @@ pub struct Built {
     pub operations: Vec<usize>,
 }
 
-/// How often each variable of a graph is used.
-pub fn count_uses(g: &LLGraph) -> FxHashMap<VarId, usize> {
-    let mut uses = FxHashMap::default();
-    for block in &g.blocks {
-        let of_operations = block.operations.iter().flat_map(|op| &op.args);
-        let of_links = block.exits.iter().flat_map(|l| &l.args);
-        let of_switch = match &block.exitswitch {
-            ExitSwitch::Value(on) => Some(on),
-            _ => None,
-        };
-        for v in of_operations
-            .chain(of_links)
-            .chain(of_switch)
-            .filter_map(LLOperand::as_var)
-        {
-            *uses.entry(v).or_default() += 1;
-        }
-    }
-    uses
-}
-
 /// The objects that a block makes for its operation `call` alone, whose last operands, `reds` of them, are the reds
-/// of a portal. None if there are none, or too many.
+/// of a portal. `uses` are those of the graph. None if there are none, or too many.
 pub(crate) fn built_arguments(
     program: &dyn Program,
     g: &LLGraph,

@@ -64,7 +64,7 @@ mod timeshift;
 mod touches;
 mod world;
 
-pub use arguments::{Built, VirtualArguments, count_uses};
+pub use arguments::{Built, VirtualArguments};
 pub use code::TsGraph;
 pub use colors::CallColor;
 pub use drivers::{

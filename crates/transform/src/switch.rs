@@ -30,7 +30,7 @@ pub(crate) fn merge_if_blocks(g: &mut LLGraph) {
     }
     remove_identical_vars_ssa(g);
     let entries = entry_map(g);
-    let uses = count_uses(g);
+    let uses = g.count_uses();
     for b in g.reachable() {
         let Some((v, ..)) = test_of(g, b) else {
             continue;
@@ -72,27 +72,6 @@ pub(crate) fn merge_if_blocks(g: &mut LLGraph) {
         block.exits = cases;
     }
     ssa_to_ssi(g);
-}
-
-/// How often each variable is an argument of an operation or of a link, or decides
-/// where a block goes on.
-fn count_uses(g: &LLGraph) -> FxHashMap<VarId, usize> {
-    let mut uses = FxHashMap::default();
-    for b in g.reachable() {
-        let block = g.block(b);
-        let of_operations = block.operations.iter().flat_map(|op| &op.args);
-        let of_links = block.exits.iter().flat_map(|l| &l.args);
-        let of_switch = match &block.exitswitch {
-            ExitSwitch::Value(v) => Some(v),
-            _ => None,
-        };
-        for arg in of_operations.chain(of_links).chain(of_switch) {
-            if let LLOperand::Var(v) = arg {
-                *uses.entry(*v).or_default() += 1;
-            }
-        }
-    }
-    uses
 }
 
 /// Whether what a block branches on goes nowhere but into its own exits.
