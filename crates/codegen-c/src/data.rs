@@ -216,7 +216,8 @@ impl Writer<'_> {
                 Kind::Length => "Signed length".to_owned(),
                 Kind::Padding(n) => format!("char {}[{n}]", m.name),
                 Kind::Items(of) => {
-                    let items = format!("items[{}]", count(value));
+                    let extra = ty.as_array().is_some_and(|a| a.extra_item);
+                    let items = format!("items[{}]", count(value) + usize::from(extra));
                     declared(&self.types.member(of)?, &items)
                 }
                 Kind::Field(i, ty) => {

@@ -176,10 +176,10 @@ RPY_INLINE void *rpy_malloc(const void *info, Unsigned size)
 
 /* A new object with items, or NULL; in the nursery if it has less than `most` of them. */
 RPY_INLINE void *rpy_malloc_array(const void *info, Signed length, Unsigned most, Unsigned items,
-                                  Unsigned item_size, Unsigned length_at, bool zero)
+                                  Unsigned empty_size, Unsigned item_size, Unsigned length_at, bool zero)
 {
     if (RPY_LIKELY((Unsigned)length < most)) {
-        Unsigned size = ((Unsigned)length * item_size + items + 7) & ~(Unsigned)7;
+        Unsigned size = ((Unsigned)length * item_size + empty_size + 7) & ~(Unsigned)7;
         char *object = rpy_state.nursery_free;
         char *end = object + size;
         if (RPY_LIKELY(end <= rpy_state.nursery_top)) {

@@ -337,7 +337,7 @@ impl Writer<'_> {
                     let length = var.length.map_or("None".to_owned(), |at| at.to_string());
                     format!(
                         "raw_array({}, {}, {}, {length}, {zero})",
-                        n.text, var.items, var.item_size
+                        n.text, var.empty_size, var.item_size
                     )
                 }
                 _ => format!("raw_malloc({}, {zero})", l.size),

@@ -37,13 +37,15 @@ def number_of_object(p):
 class Within:
     """A place in the items of an array that is an object, by bytes."""
 
-    __slots__ = ('items', 'size', 'code', 'at')
+    __slots__ = ('items', 'size', 'code', 'at', 'room')
 
-    def __init__(self, items, size, code, at):
+    def __init__(self, items, size, code, at, room=False):
         self.items = items
         self.size = size
         self.code = code
         self.at = at
+        # The item behind the last one may be read and written, and stays 0: it is for the end of a C string.
+        self.room = room
 
     def read(self, count):
         if count == 0:
@@ -156,9 +158,9 @@ def address_add(p, n):
     if n == 0:
         return p
     if type(p) is Within:
-        return Within(p.items, p.size, p.code, p.at + n)
+        return Within(p.items, p.size, p.code, p.at + n, p.room)
     if type(p) is rpy_string:
-        return Within(p.chars, 1, 'B', n - 24)
+        return Within(p.chars, 1, 'B', n - 24, True)
     if type(p) is bytearray:
         return Within(p, 1, 'B', n - 16)
     raise Fault('an address inside of an object')
@@ -185,6 +187,8 @@ def load(p, code):
         if code == p.code and p.at % p.size == 0:
             at = p.at // p.size
             if not 0 <= at < len(p.items):
+                if p.room and at == len(p.items):
+                    return 0
                 raise Fault('access out of the bounds of an array')
             return p.items[at]
         return unpacked(code, p.read(size_of_code(code)))
@@ -205,6 +209,8 @@ def store(p, code, value):
         if code == p.code and p.at % p.size == 0:
             at = p.at // p.size
             if not 0 <= at < len(p.items):
+                if p.room and at == len(p.items):
+                    return
                 raise Fault('access out of the bounds of an array')
             p.items[at] = value
         else:
@@ -308,9 +314,9 @@ def raw_malloc(size, zero):
     return p
 
 
-def raw_array(n, start, size, length_at, zero):
-    """Raw memory for an array of so many items."""
-    p = raw_malloc(start + allocated(n, size) * size, zero)
+def raw_array(n, empty_size, size, length_at, zero):
+    """Raw memory for an array of so many items; empty_size is what it takes without any."""
+    p = raw_malloc(empty_size + allocated(n, size) * size, zero)
     if length_at is not None:
         store(p + length_at, 'q', n)
     return p

@@ -12,6 +12,7 @@ pub fn type_info_object(ty: LLType, program: &dyn Program) -> DataObject {
     words[0] = round_up(l.size, 8) as u32;
     let mut item_pointers: &[u64] = &[];
     if let Some(var) = &l.var {
+        words[0] = var.empty_size as u32;
         words[1] = var.item_size as u32;
         words[2] = var.length.unwrap_or(0) as u32;
         words[3] = var.items as u32;

@@ -12,6 +12,8 @@
 //! varsized     field0 ... length items...   the last field is an inlined Array
 //! ```
 //!
+//! An array with the hint `extra_item_after_alloc` has memory for one more item than its length says.
+//!
 //! A pointer to an inlined `super` is the pointer to the whole, so `cast_pointer`
 //! between instance types never moves the address. Void fields have no size.
 
@@ -48,8 +50,19 @@ pub struct VarLayout {
     pub items: u64,
     /// Distance between items.
     pub item_size: u64,
+    /// Size of an object without items: what lies before item 0, and the item that is not counted
+    /// (`extra_item_after_alloc`). An object with `n` items takes `n * item_size` more. All computations of sizes
+    /// start from here; code rounds the sum up to a multiple of eight for the collector's objects.
+    pub empty_size: u64,
     /// Offsets of GC pointers inside an item.
     pub item_gc_pointers: Vec<u64>,
+}
+
+impl VarLayout {
+    /// Size of an object with that many items, not rounded, or `None` if it overflows.
+    pub fn size_with(&self, length: u64) -> Option<u64> {
+        (self.item_size.checked_mul(length)?).checked_add(self.empty_size)
+    }
 }
 
 impl Layout {
@@ -67,8 +80,8 @@ impl Layout {
         match &self.var {
             None => Some(self.size),
             Some(var) => {
-                let end = var.item_size.checked_mul(length)?.checked_add(var.items)?;
-                Some(round_up(end, self.align).max(self.size)).filter(|s| *s < 1 << 48)
+                let size = round_up(var.size_with(length)?, self.align);
+                Some(size.max(self.size)).filter(|s| *s < 1 << 48)
             }
         }
     }
@@ -115,6 +128,7 @@ pub fn layout(ty: LLType, program: &(impl Program + ?Sized)) -> Layout {
                 l.var = field.var.map(|v| VarLayout {
                     length: v.length.map(|o| at + o),
                     items: at + v.items,
+                    empty_size: at + v.empty_size,
                     ..v
                 });
                 l.size = l.size.max(at + field.size);
@@ -132,6 +146,7 @@ pub fn layout(ty: LLType, program: &(impl Program + ?Sized)) -> Layout {
                 item.align.max(8)
             };
             let items = round_up(header + if a.nolength { 0 } else { 8 }, item.align);
+            let item_size = round_up(item.size, item.align);
             Layout {
                 size: round_up(items, align),
                 align,
@@ -140,7 +155,8 @@ pub fn layout(ty: LLType, program: &(impl Program + ?Sized)) -> Layout {
                 var: Some(VarLayout {
                     length,
                     items,
-                    item_size: round_up(item.size, item.align),
+                    item_size,
+                    empty_size: items + if a.extra_item { item_size } else { 0 },
                     item_gc_pointers: item.gc_pointers,
                 }),
             }

@@ -68,10 +68,29 @@ fn arrays_and_strings_end_in_items() {
         of: *CHAR,
         nolength: true,
         immutable: false,
+        extra_item: false,
         adtmeths: None,
     }));
     let l = layout(raw, &program);
     assert_eq!((l.size, l.align, l.size_of_varsized(5)), (0, 1, Some(5)));
+}
+
+/// Programs may write a zero byte behind the last character of a byte string.
+#[test]
+fn byte_strings_have_room_for_one_more_character() {
+    let program = TableProgram::default();
+    let sizes = |ty| {
+        let l = layout(ty, &program);
+        [0, 7, 8].map(|n| l.size_of_varsized(n).unwrap())
+    };
+    assert_eq!(sizes(*STR), [32, 32, 40]);
+    assert_eq!(sizes(*UNICODE), [24, 56, 56]);
+    let var = layout(*STR, &program).var.unwrap();
+    assert_eq!((var.items, var.empty_size), (24, 25));
+    assert_eq!(
+        (var.size_with(8), var.size_with(u64::MAX)),
+        (Some(33), None)
+    );
 }
 
 #[test]
@@ -288,6 +307,7 @@ fn values_have_names_in_common() {
         of: SIGNED.ptr(),
         nolength: false,
         immutable: false,
+        extra_item: false,
         adtmeths: None,
     }));
     let values = [

@@ -131,6 +131,9 @@ pub struct ArrayType {
     pub nolength: bool,
     /// Hint `immutable`.
     pub immutable: bool,
+    /// Hint `extra_item_after_alloc`: there is memory for one more item than the length says, which the
+    /// program may write to. Byte strings have it, for the zero byte at the end that C code expects.
+    pub extra_item: bool,
     /// As in [`StructBody`].
     pub adtmeths: Option<ObjId>,
 }
@@ -203,6 +206,7 @@ impl LLType {
             of,
             nolength: false,
             immutable: false,
+            extra_item: false,
             adtmeths: None,
         }))
     }
@@ -231,6 +235,7 @@ impl LLType {
             of,
             nolength: false,
             immutable: false,
+            extra_item: false,
             adtmeths: None,
         }))
     }
@@ -378,6 +383,7 @@ fn string_body(item: LLType) -> StructBody {
         of: item,
         nolength: false,
         immutable: true,
+        extra_item: item == *CHAR,
         adtmeths: None,
     }));
     StructBody {

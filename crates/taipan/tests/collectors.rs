@@ -122,6 +122,53 @@ fn deaths(collector: Collector) -> Result<(), Failed> {
     Ok(())
 }
 
+const BEHIND: &str = "352 0\n352 1\n4 0\n600 0\n8\n1\n8 9\n";
+
+/// Programs write behind the last characters of strings that do not move: on every engine, by every back end, and
+/// where loops make the strings that are compiled just in time.
+fn behind(collector: Collector) -> Result<(), Failed> {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/targets/behind.py");
+    let check = |how: String, command: &mut Command| {
+        for stress in [("TAIPAN_GC_STRESS", "0"), STRESS] {
+            let found = run(command.envs([stress]));
+            if found.stdout != BEHIND.as_bytes() {
+                return Err(Failed::from(format!("{how} {stress:?}: {found:?}")));
+            }
+        }
+        Ok(())
+    };
+    let gc = ["--gc", collector.name()];
+    let mut ways: Vec<&[&str]> = vec![&["--engine", "native"], &["--engine", "llinterp"]];
+    if collector == Collector::Generational {
+        ways.push(&["--jit", "--jit-threshold", "1"]);
+        ways.push(&["--jit", "--jit-threshold", "50"]);
+        ways.push(&["--engine", "python"]);
+    }
+    for way in ways {
+        let mut command = taipan(Path::new("."), &["run", "--no-cache"]);
+        command.args(gc).args(way).arg(&target).arg("130");
+        check(format!("{way:?}"), &mut command)?;
+    }
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("program");
+    let mut backends = vec!["cranelift", "c"];
+    if Llvm::find().is_ok() {
+        backends.push("llvm");
+    }
+    for backend in backends {
+        let mut build = taipan(
+            Path::new("."),
+            &["build", "--no-cache", "--backend", backend],
+        );
+        let built = run(build.args(gc).arg(&target).arg("-o").arg(&out));
+        if !built.status.success() {
+            return Err(format!("{backend}: {built:?}").into());
+        }
+        check(backend.to_owned(), Command::new(&out).arg("130"))?;
+    }
+    Ok(())
+}
+
 fn executables(collector: Collector) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("program");
@@ -330,12 +377,13 @@ type Test = fn(Collector) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let llvm = Llvm::find().err().map(|e| e.to_string());
-    let tests: [(&str, Test); 11] = [
+    let tests: [(&str, Test); 12] = [
         ("fixtures", fixtures),
         ("random_programs", random_programs),
         ("prelude_tests", prelude_tests),
         ("executables", executables),
         ("deaths", deaths),
+        ("behind", behind),
         ("by_c", by_c),
         ("by_llvm", by_llvm),
         ("called_by_c", called_by_c),

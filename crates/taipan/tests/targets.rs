@@ -40,6 +40,8 @@ const CARDS: &str = include_str!("targets/cards.py");
 const C_CALLS: &str = include_str!("targets/c_calls.py");
 const WIDE: &str = include_str!("targets/wide.py");
 const ADDRESSES: &str = include_str!("targets/addresses.py");
+/// Writes behind the last characters of strings.
+const BEHIND: &str = include_str!("targets/behind.py");
 
 /// Where the programs of this file are.
 static PLACE: LazyLock<Place> = LazyLock::new(|| {
@@ -50,6 +52,7 @@ static PLACE: LazyLock<Place> = LazyLock::new(|| {
             ("system.py", SYSTEM),
             ("faults.py", FAULTS),
             ("cards.py", CARDS),
+            ("behind.py", BEHIND),
             ("c_calls.py", C_CALLS),
             ("wide.py", WIDE),
             ("addresses.py", ADDRESSES),
@@ -163,6 +166,11 @@ fn numbers(triple: &str) -> Result<(), Failed> {
 
 fn cards(triple: &str) -> Result<(), Failed> {
     compare(&PLACE.0, "cards.py", &["20000"], triple, false)
+}
+
+fn behind(triple: &str) -> Result<(), Failed> {
+    compare(&PLACE.0, "behind.py", &["70000"], triple, false)?;
+    compare(&PLACE.0, "behind.py", &["130"], triple, true)
 }
 
 /// Constants, threads, stacklets, and a C library that the program brings.
@@ -505,6 +513,7 @@ fn main() -> ExitCode {
         trial("stressed", Box::new(move || stressed(triple)));
         trial("collectors", Box::new(move || collectors(triple)));
         trial("cards", Box::new(move || cards(triple)));
+        trial("behind", Box::new(move || behind(triple)));
         // There the levels include the usual one.
         if triple != I386 {
             trial("numbers", Box::new(move || numbers(triple)));

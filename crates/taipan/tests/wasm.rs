@@ -36,6 +36,7 @@ const FILES: &[(&str, &str)] = &[
     ("numbers.py", include_str!("targets/numbers.py")),
     ("faults.py", include_str!("targets/faults.py")),
     ("cards.py", include_str!("targets/cards.py")),
+    ("behind.py", include_str!("targets/behind.py")),
     ("system.py", include_str!("wasm/system.py")),
     ("prompt.py", PROMPT),
     ("missing.py", MISSING),
@@ -221,6 +222,13 @@ fn levels() -> Result<(), Failed> {
 /// The collector looks at some parts of a large object only.
 fn cards() -> Result<(), Failed> {
     compare(&PLACE.0, "cards.py", &["20000"], &[], false)
+}
+
+/// Writes behind the last characters of strings.
+fn behind() -> Result<(), Failed> {
+    compare(&PLACE.0, "behind.py", &["70000"], &[], false)?;
+    compare(&PLACE.0, "behind.py", &["130"], &[], true)?;
+    compare(&PLACE.0, "behind.py", &["130"], &["--gc", "ref"], true)
 }
 
 fn collectors() -> Result<(), Failed> {
@@ -601,6 +609,7 @@ fn main() -> ExitCode {
     trial("levels", Box::new(levels));
     trial("collectors", Box::new(collectors));
     trial("cards", Box::new(cards));
+    trial("behind", Box::new(behind));
     trial("system", Box::new(system));
     trial("faults", Box::new(faults));
     trial("run", Box::new(run));

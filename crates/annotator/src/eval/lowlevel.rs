@@ -339,6 +339,7 @@ impl Cx<'_> {
                     of,
                     nolength: matches!(f, KnownFunction::CArray | KnownFunction::CArrayPtr),
                     immutable: false,
+                    extra_item: false,
                     adtmeths: None,
                 }));
                 ll_type_val(match f {

@@ -50,7 +50,7 @@ impl Emitter<'_> {
         let n = self.value(length)?;
         if !gc {
             let size = match &l.var {
-                Some(var) => format!("{n} * {} + {}", var.item_size, var.items),
+                Some(var) => format!("{n} * {} + {}", var.item_size, var.empty_size),
                 None => l.size.max(1).to_string(),
             };
             let name = self.declare(op.result)?;
@@ -81,8 +81,9 @@ impl Emitter<'_> {
                 },
                 Some(var),
             ) => format!(
-                "rpy_malloc_array({info}, {n}, {most}, {}, {}, {length_at}, {})",
+                "rpy_malloc_array({info}, {n}, {most}, {}, {}, {}, {length_at}, {})",
                 var.items,
+                var.empty_size,
                 var.item_size,
                 u8::from(zero)
             ),

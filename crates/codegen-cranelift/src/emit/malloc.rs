@@ -103,7 +103,7 @@ impl Emitter<'_, '_> {
         let size = match (n, &l.var) {
             (Some(n), Some(var)) => {
                 let items = self.b.ins().imul_imm_s(n, var.item_size as i64);
-                self.b.ins().iadd_imm_s(items, var.items as i64)
+                self.b.ins().iadd_imm_s(items, var.empty_size as i64)
             }
             _ => self.int(I64, l.size.max(1) as i64),
         };
@@ -277,7 +277,7 @@ impl Emitter<'_, '_> {
         self.jump(done, &[p]);
         self.b.switch_to_block(short);
         let items = self.b.ins().imul_imm_s(n, var.item_size as i64);
-        let end = self.b.ins().iadd_imm_s(items, var.items as i64 + 7);
+        let end = self.b.ins().iadd_imm_s(items, var.empty_size as i64 + 7);
         let mask = self.int(I64, -8);
         let size = self.b.ins().band(end, mask);
         let p = self.bump(size, long);

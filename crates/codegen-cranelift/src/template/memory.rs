@@ -332,13 +332,14 @@ impl Template<'_> {
     ) -> Done<()> {
         let small = |n: u64| i32::try_from(n).map_err(|_| Unknown);
         let (length_at, items) = (small(length_at)?, small(var.items)?);
+        let empty_size = small(var.empty_size)?;
         let (long, done) = (self.a.label(), self.a.label());
         self.read(RDX, count);
         self.a.alu_imm(Alu::Cmp, RDX, small(most)?);
         self.a.jump_if(Cond::AboveEqual, long);
         self.a.mov(RCX, RDX);
         self.scale(RCX, var.item_size)?;
-        self.a.alu_imm(Alu::Add, RCX, items + 7);
+        self.a.alu_imm(Alu::Add, RCX, empty_size + 7);
         self.a.alu_imm(Alu::And, RCX, -8);
         self.a.mov_imm(R11, self.state);
         self.a.load(RAX, Mem(R11, state::NURSERY_FREE));

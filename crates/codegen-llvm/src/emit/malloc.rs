@@ -98,7 +98,7 @@ impl Emitter<'_> {
             (Some(n), Some(var)) => {
                 let text = format!("mul {}, {}", n.typed(), var.item_size);
                 let items = self.part(&text);
-                self.ins(Ty::I64, &format!("add i64 {items}, {}", var.items))
+                self.ins(Ty::I64, &format!("add i64 {items}, {}", var.empty_size))
             }
             _ => self.int(Ty::I64, i128::from(l.size.max(1))),
         };
@@ -258,7 +258,7 @@ impl Emitter<'_> {
         self.go(&done);
         self.start(&short);
         let items = self.part(&format!("mul {}, {}", n.typed(), var.item_size));
-        let end = self.part(&format!("add i64 {items}, {}", var.items + 7));
+        let end = self.part(&format!("add i64 {items}, {}", var.empty_size + 7));
         let size = self.ins(Ty::I64, &format!("and i64 {end}, -8"));
         let p = self.bump(&size, &long);
         self.store_word(&p, 0, info);

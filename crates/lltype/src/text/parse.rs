@@ -196,17 +196,19 @@ pub(super) fn ty(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLType> {
             }
         }
         "GcArray" | "Array" => {
-            let (mut nolength, mut immutable) = (false, false);
+            let (mut nolength, mut immutable, mut extra_item) = (false, false, false);
             if cursor.eat("(") {
                 for hint in cursor.list(")", Cursor::word)? {
                     nolength |= hint == "nolength";
                     immutable |= hint == "immutable";
+                    extra_item |= hint == "extra_item";
                 }
             }
             LLType::new(TypeKind::Array(ArrayType {
                 gc: word == "GcArray",
                 nolength,
                 immutable,
+                extra_item,
                 adtmeths: adtmeths(cursor, names)?,
                 of: of(cursor, names)?,
             }))

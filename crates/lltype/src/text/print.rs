@@ -72,12 +72,17 @@ pub(super) fn ty(t: LLType, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Resu
         }
         TypeKind::Array(a) => {
             f.write_str(if a.gc { "GcArray" } else { "Array" })?;
-            f.write_str(match (a.nolength, a.immutable) {
-                (false, false) => "",
-                (true, false) => "(nolength)",
-                (false, true) => "(immutable)",
-                (true, true) => "(nolength, immutable)",
-            })?;
+            let hints = [
+                (a.nolength, "nolength"),
+                (a.immutable, "immutable"),
+                (a.extra_item, "extra_item"),
+            ];
+            let hints: Vec<&str> = (hints.iter().filter(|(has, _)| *has))
+                .map(|(_, name)| *name)
+                .collect();
+            if !hints.is_empty() {
+                write!(f, "({})", hints.join(", "))?;
+            }
             if let Some(table) = a.adtmeths {
                 write!(f, " adtmeths {}", With(&Const::Obj(table), names))?;
             }

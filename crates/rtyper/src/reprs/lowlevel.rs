@@ -67,7 +67,7 @@ pub(super) fn sizeof(hop: &Hop<'_>, t: LLType) -> RType {
     hop.exception_cannot_occur()?;
     let layout = layout(t, &NoProgram);
     let (size, var) = match &layout.var {
-        Some(var) if hop.nb_args() > 1 => (var.items, var.item_size),
+        Some(var) if hop.nb_args() > 1 => (var.empty_size, var.item_size),
         _ => (layout.size, 0),
     };
     if var == 0 {

@@ -48,7 +48,8 @@ const MOST: usize = if usize::BITS < 64 { 1 << 31 } else { 1 << 47 };
 /// called.
 #[repr(C, align(16))]
 pub struct TypeInfo {
-    /// Size of the fixed part, a multiple of 8.
+    /// Size of an object without items: a multiple of 8 if the type has none. Room behind the last item
+    /// (`extra_item_after_alloc`) is part of it.
     pub fixed_size: u32,
     /// Distance between items; 0 if there are none.
     pub item_size: u32,
@@ -92,8 +93,8 @@ impl TypeInfo {
             return Some(self.fixed_size as usize);
         }
         let items = length.checked_mul(self.item_size as usize)?;
-        let end = items.checked_add(self.items_offset as usize + 7)? & !7;
-        (end < MOST).then_some(end.max(self.fixed_size as usize))
+        let size = items.checked_add(self.fixed_size as usize + 7)? & !7;
+        (size < MOST).then_some(size)
     }
 
     /// Size of that object of this type.

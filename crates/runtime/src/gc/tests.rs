@@ -104,6 +104,22 @@ pub(super) static BYTES: TypeInfo = TypeInfo {
     items_offset: 16,
     ..info(16, 0)
 };
+/// header, hash, length, bytes and one more: `STR`
+static TEXT: TypeInfo = TypeInfo {
+    item_size: 1,
+    length_offset: 16,
+    items_offset: 24,
+    ..info(25, 0)
+};
+
+#[test]
+fn room_behind_the_last_item() {
+    let sizes = [0, 7, 8, 15, 16].map(|n| TEXT.size_with(n).unwrap());
+    assert_eq!(sizes, [32, 32, 40, 40, 48]);
+    assert_eq!(BYTES.size_with(8), Some(24));
+    assert_eq!(TEXT.size_with(usize::MAX - 20), None);
+}
+
 pub(super) static FINALIZED: AtomicUsize = AtomicUsize::new(0);
 unsafe extern "C" fn count_finalized(obj: usize) {
     FINALIZED.fetch_add(get(obj, 1), Ordering::Relaxed);

@@ -207,11 +207,12 @@ impl Interp<'_> {
 fn sizeof(it: &mut Interp, args: Args<'_>) -> R {
     let t = args.need(it, 0, "sizeof")?;
     let t = type_arg(it, t)?;
-    let n = match args.named(1, "n") {
-        None | Some(Value::None) => 0,
-        Some(n) => it.index_of(n)?,
+    let l = layout(t, &NoProgram);
+    let n = args.named(1, "n").filter(|n| !matches!(n, Value::None));
+    let size = match (n, &l.var) {
+        (Some(n), Some(var)) => var.size_with(it.index_of(n)?.max(0) as u64),
+        _ => Some(l.size),
     };
-    let size = layout(t, &NoProgram).size_of_varsized(n.max(0) as u64);
     Ok(Value::Int(size.unwrap_or(0) as i64))
 }
 

@@ -112,12 +112,14 @@ fn array_of(it: &mut Interp, args: Args<'_>, gc: bool) -> R {
     };
     let nolength = hint(it, args, "nolength")?;
     let immutable = hint(it, args, "immutable")?;
+    let extra_item = hint(it, args, "extra_item_after_alloc")?;
     let adtmeths = adtmeths::table(it, args)?;
     Ok(it.lltype(LLType::new(TypeKind::Array(ArrayType {
         gc,
         of,
         nolength,
         immutable,
+        extra_item,
         adtmeths,
     }))))
 }

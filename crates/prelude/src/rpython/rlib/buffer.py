@@ -255,6 +255,9 @@ class StringBuffer(GCBuffer):
     def as_str(self):
         return self.value
 
+    def get_raw_address(self):
+        return rffi.get_raw_address_of_string(self.value)
+
     def getlength(self):
         return len(self.value)
 

@@ -192,6 +192,9 @@ def _is_pinned(obj):
 
 @specialize.argtype(0)
 def move_out_of_nursery(obj):
+    """The object, which stays where it is from now on if the collector can have that."""
+    if we_are_translated() and can_move(obj):
+        collect(0)
     return obj
 
 @specialize.argtype(0)
@@ -260,9 +263,20 @@ def _watch(queue, obj):
 def _next_watched(queue):
     return None
 
-@specialize.argtype(0)
+@specialize.ll()
 def ll_write_final_null_char(s):
-    """Strings are not followed by a zero: C code gets copies."""
+    """Writes a zero byte behind the last character of a low-level byte string."""
+    S = lltype.typeOf(s).TO
+    assert has_final_null_char(lltype.typeOf(s)) == 1
+    start = llmemory.cast_ptr_to_adr(s)
+    start += llmemory.offsetof(S, 'chars') + llmemory.itemoffsetof(S.chars, 0)
+    llmemory.cast_adr_to_ptr(start, _CHARP)[len(s.chars)] = '\x00'
+
+@specialize.memo()
+def has_final_null_char(PSTR):
+    """1 if there is memory behind the last character of strings of a type, else 0."""
+    A = PSTR.TO.chars
+    return int(llmemory.sizeof(A, 0) > llmemory.itemoffsetof(A, 0))
 
 # Figures. What the collector does not know is 0.
 

@@ -5,7 +5,8 @@ types, byte strings where the C function wants characters, RPython functions whe
 function pointers. `cast`, `sizeof` and `offsetof` are known to the compiler.
 """
 from rpython.rlib import rarithmetic
-from rpython.rlib.objectmodel import keepalive_until_here, not_rpython, specialize
+from rpython.rlib.objectmodel import (
+    keepalive_until_here, not_rpython, specialize, we_are_translated)
 from rpython.rlib.rarithmetic import intmask, widen
 from rpython.rlib.rstring import StringBuilder, UnicodeBuilder, assert_str0
 from rpython.rtyper.annlowlevel import llhelper, llstr
@@ -293,16 +294,23 @@ def _identifier(name):
     return name
 
 @not_rpython
-def CExternVariable(TYPE, name, eci, c_type=None, sandboxsafe=False, declare_as_extern=True):
+def CExternVariable(TYPE, name, eci, _CConstantClass=None, sandboxsafe=False, _nowrapper=False,
+                    c_type=None, getter_only=False, declare_as_extern=True):
     """Functions that read and write a variable of a C library."""
-    getter, setter = 'taipan_get_' + name, 'taipan_set_' + name
     c_type = c_type or _c_type(TYPE)
-    declaration = 'extern %s %s;\n' % (c_type, name) if declare_as_extern else ''
-    eci = eci.merge(ExternalCompilationInfo(post_include_bits=[
-        '%sstatic %s %s(void) { return %s; }\nstatic void %s(%s v) { %s = v; }\n'
-        % (declaration, c_type, getter, name, setter, c_type, name)]))
-    return (llexternal(getter, [], TYPE, compilation_info=eci, sandboxsafe=sandboxsafe),
-            llexternal(setter, [TYPE], lltype.Void, compilation_info=eci, sandboxsafe=sandboxsafe))
+    getter, setter = 'taipan_get_' + name, 'taipan_set_' + name
+    bits = ['extern %s %s;\n' % (c_type, name)] if declare_as_extern else []
+    bits.append('static %s %s(void) { return %s; }\n' % (c_type, getter, name))
+    if not getter_only:
+        bits.append('static void %s(%s v) { %s = v; }\n' % (setter, c_type, name))
+    eci = eci.merge(ExternalCompilationInfo(post_include_bits=bits))
+    def function(name, args, result):
+        return llexternal(name, args, result, compilation_info=eci, sandboxsafe=sandboxsafe,
+                          _nowrapper=_nowrapper)
+    get = function(getter, [], TYPE)
+    if getter_only:
+        return get
+    return get, function(setter, [TYPE], lltype.Void)
 
 def _c_type(TYPE):
     if isinstance(TYPE, lltype.Ptr):
@@ -494,6 +502,25 @@ get_nonmovingbuffer_ll_final_null = get_nonmovingbuffer_ll
 
 def free_nonmovingbuffer_ll(buf, llobj, flag):
     free_charp(buf)
+
+def get_raw_address_of_string(string):
+    """Where the characters of a string are, with a zero byte behind the last one: the same place as long as the
+    string lives."""
+    if we_are_translated():
+        from rpython.rlib import rgc
+        from rpython.rtyper.lltypesystem.rstr import STR
+        string = rgc.move_out_of_nursery(string)
+        s = llstr(string)
+        start = llmemory.cast_ptr_to_adr(s)
+        start += llmemory.offsetof(STR, 'chars') + llmemory.itemoffsetof(STR.chars, 0)
+        rgc.ll_write_final_null_char(s)
+        return cast(CCHARP, start)
+    if string not in _addresses:
+        _addresses[string] = str2charp(string)
+    return _addresses[string]
+
+# Of strings whose addresses were asked for while a program loads.
+_addresses = {}
 
 def get_nonmovingunicodebuffer(data):
     return unicode2wcharp(data)
