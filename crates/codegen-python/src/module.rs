@@ -64,7 +64,7 @@ const THREAD_VARIABLES: &[&str] = &[
 const RAISED: [(Exc, &str); 3] = [
     (Exc::OverflowError, "OVERFLOW"),
     (Exc::MemoryError, "OUT_OF_MEMORY"),
-    (Exc::RuntimeError, "STACK_OVERFLOW"),
+    (Exc::StackOverflow, "STACK_OVERFLOW"),
 ];
 
 impl<'p> Module<'p> {

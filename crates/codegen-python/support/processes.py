@@ -267,6 +267,24 @@ def rpy_lock_release(number):
     return 0
 
 
+# The depth of the stack is Python's own affair.
+
+def rpy_stack_set_length_fraction(fraction):
+    pass
+
+
+def rpy_stack_set_critical(critical):
+    pass
+
+
+def rpy_stack_is_too_big():
+    return False
+
+
+def rpy_stack_is_almost_full():
+    return False
+
+
 def rpy_memory_room(size):
     return size < 1 << 31
 

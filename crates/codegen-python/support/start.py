@@ -6,7 +6,7 @@ import json
 import queue
 import traceback
 
-# How many calls may be active before RuntimeError is raised.
+# How many calls may be active before StackOverflow is raised.
 DEEPEST = 20000
 
 # Up to 3.10 each call of Python takes a piece of the machine stack.

@@ -319,7 +319,7 @@ fn variables(r: &Resolver<'_>, file: File, index: &FileIndex, offset: u32) -> Ve
     }
     let word = |kind| move |name: &&str| Completion::new(name, kind, None);
     out.extend(rpython_names().iter().map(word(CompletionKind::Builtin)));
-    let exceptions = Exc::ALL.iter().filter(|e| e.base() != Some(Exc::Warning));
+    let exceptions = Exc::of_python().filter(|e| e.base() != Some(Exc::Warning));
     out.extend(exceptions.map(|e| Completion::new(e.name(), CompletionKind::Builtin, None)));
     out.extend(KEYWORDS.iter().map(word(CompletionKind::Keyword)));
     out

@@ -14,6 +14,8 @@ pub fn roots(references: &References, program: &dyn Program) -> Vec<SymbolRef> {
     let mut out = vec![
         SymbolRef::Static(program.exception_vtable(GIVEN_UP)),
         SymbolRef::Static(program.exception_instance(GIVEN_UP)),
+        SymbolRef::Static(program.exception_vtable(Exc::StackOverflow)),
+        SymbolRef::Static(program.exception_instance(Exc::StackOverflow)),
         SymbolRef::Static(program.exception_vtable(Exc::OverflowError)),
     ];
     let external = |f: &FuncSym| matches!(f.kind(), FuncKind::External { .. });

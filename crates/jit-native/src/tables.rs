@@ -19,7 +19,7 @@ use taipan_transform::Effects;
 use crate::program::CallEffects;
 
 /// The exceptions that compiled code raises by itself.
-const EXCEPTIONS: [Exc; 2] = [Exc::OverflowError, Exc::RuntimeError];
+const EXCEPTIONS: [Exc; 3] = [Exc::OverflowError, Exc::RuntimeError, Exc::StackOverflow];
 
 /// What is known of a function that compiled code may call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -47,6 +47,14 @@ impl Collector {
         }
     }
 
+    /// What RPython calls such a collector (`translation.gc`).
+    pub fn rpython_name(self) -> &'static str {
+        match self {
+            Collector::Generational => "incminimark",
+            Collector::Ref | Collector::Boehm | Collector::None => self.name(),
+        }
+    }
+
     /// The collector of that name.
     pub fn named(name: &str) -> Option<Collector> {
         Collector::ALL.iter().copied().find(|c| c.name() == name)

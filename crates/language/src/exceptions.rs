@@ -32,6 +32,7 @@ macro_rules! for_each_exception {
             UNBOUND_LOCAL_ERROR UnboundLocalError NameError;
             REFERENCE_ERROR ReferenceError StandardError;
             RUNTIME_ERROR RuntimeError StandardError;
+            STACK_OVERFLOW StackOverflow RuntimeError;
             NOT_IMPLEMENTED_ERROR NotImplementedError RuntimeError;
             SYNTAX_ERROR SyntaxError StandardError;
             INDENTATION_ERROR IndentationError SyntaxError;
@@ -72,6 +73,8 @@ macro_rules! exceptions {
 
         impl Exc {
             /// All of them, bases before what derives from them.
+            ///
+            /// `StackOverflow` is no class of Python's: it is reached by `rpython.rlib.rstackovf`.
             pub const ALL: &'static [Exc] = &[$(Exc::$name,)*];
 
             /// Its name.
@@ -97,6 +100,11 @@ macro_rules! exceptions {
 for_each_exception!(exceptions);
 
 impl Exc {
+    /// Those that Python has.
+    pub fn of_python() -> impl Iterator<Item = Exc> {
+        (Exc::ALL.iter().copied()).filter(|e| *e != Exc::StackOverflow)
+    }
+
     /// The class that it derives from in RPython, where `Exception` is at the top of all that can be
     /// raised.
     pub const fn rpython_base(self) -> Option<Exc> {

@@ -127,7 +127,7 @@ pub fn python_names() -> Vec<&'static str> {
     (rpython_names().into_iter())
         .chain(OTHERS.iter().copied())
         .chain(flow.map(|f| f.name()))
-        .chain(Exc::ALL.iter().map(|e| e.name()))
+        .chain(Exc::of_python().map(Exc::name))
         .collect()
 }
 

@@ -136,7 +136,7 @@ pub(crate) fn restore_root(on: &mut LLInterpreter<'_>, slot: u64) -> Done {
 }
 
 pub(crate) fn stack_check(on: &mut LLInterpreter<'_>) -> Done {
-    Ok(u64::from(on.frames.len() + 2 >= on.max_depth))
+    Ok(u64::from(on.host.depth.is_too_big(on.frames.len() + 2)))
 }
 
 pub(crate) fn exc_type(on: &mut LLInterpreter<'_>) -> Done {

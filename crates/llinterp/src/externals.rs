@@ -11,9 +11,66 @@ pub struct Host {
     /// Whether this process is a copy that the program made of itself, in which nothing
     /// but its thread goes on.
     forked: bool,
+    /// How deep calls may be.
+    pub(crate) depth: Depth,
 }
 
+/// How many calls may be active, which is to calls what the length of the stack is to machine code.
+#[derive(Debug)]
+pub(crate) struct Depth {
+    /// By default.
+    pub(crate) most: usize,
+    /// How much of that the program has asked for.
+    fraction: f64,
+    /// Critical code runs: no function finds the stack used up.
+    critical: bool,
+}
+
+impl Default for Depth {
+    fn default() -> Depth {
+        Depth {
+            most: 20_000,
+            fraction: 1.0,
+            critical: false,
+        }
+    }
+}
+
+impl Depth {
+    /// Whether so many calls are too many.
+    pub(crate) fn is_too_big(&self, calls: usize) -> bool {
+        let fraction = if self.critical {
+            MOST
+        } else {
+            self.fraction.min(MOST)
+        };
+        calls as f64 >= self.most as f64 * fraction
+    }
+
+    /// Implements the functions of the runtime about the stack; none for others.
+    fn call(&mut self, name: &str, words: &[i128], calls: usize) -> Option<i128> {
+        match (name, words) {
+            ("rpy_stack_set_length_fraction", [x]) => self.fraction = f64::from_bits(*x as u64),
+            ("rpy_stack_set_critical", [critical]) => self.critical = *critical != 0,
+            ("rpy_stack_is_too_big", []) => return Some(self.is_too_big(calls).into()),
+            ("rpy_stack_is_almost_full", []) => {
+                return Some(self.is_too_big(calls + calls / 15).into());
+            }
+            _ => return None,
+        }
+        Some(0)
+    }
+}
+
+/// A program gets no more than that many times the default: a stack of 8 MB, on machines.
+const MOST: f64 = 10.0;
+
 impl Host {
+    /// Sets how many calls may be active by default before `RuntimeError` is raised.
+    pub fn set_max_depth(&mut self, calls: usize) {
+        self.depth.most = calls;
+    }
+
     /// Writes to stderr, or keeps it.
     pub(crate) fn complain(&mut self, text: &str) {
         match &mut self.captured {
@@ -49,14 +106,18 @@ impl From<HeapError> for ExternalError {
 /// What `rpy_lock_wait` answers where nobody is there who could give the lock back.
 const NOBODY_THERE: i128 = 3;
 
-/// Calls an external function on words, one per argument that is not Void.
+/// Calls an external function on words, one per argument that is not Void. So many calls are active.
 pub(crate) fn call(
     name: &str,
     types: &[LLType],
     words: &[i128],
     heap: &mut Heap<'_>,
     host: &mut Host,
+    calls: usize,
 ) -> Result<i128, ExternalError> {
+    if let Some(result) = host.depth.call(name, words, calls) {
+        return Ok(result);
+    }
     let types = types.iter().filter(|t| !t.is_void());
     let mut strings: Vec<Vec<u8>> = Vec::new();
     for (ty, w) in types.clone().zip(words) {

@@ -118,8 +118,6 @@ pub struct LLInterpreter<'p> {
     pub heap: Heap<'p>,
     /// The outside world.
     pub host: Host,
-    /// How many calls may be active before `RuntimeError` is raised.
-    pub max_depth: usize,
     /// How many calls and jumps may be executed, if limited.
     pub fuel: Option<u64>,
     /// Who implements further external functions.
@@ -143,7 +141,6 @@ impl<'p> LLInterpreter<'p> {
         LLInterpreter {
             heap: Heap::new(program),
             host: Host::default(),
-            max_depth: 20_000,
             fuel: None,
             hook: None,
             callees: FxHashMap::default(),
@@ -729,8 +726,8 @@ impl<'p> LLInterpreter<'p> {
         };
         match &*callee {
             Callee::Graph(target) => {
-                if self.frames.len() >= self.max_depth {
-                    return Err(self.exception(Exc::RuntimeError));
+                if self.host.depth.is_too_big(self.frames.len()) {
+                    return Err(self.exception(Exc::StackOverflow));
                 }
                 self.burn()?;
                 let new_base = self.regs.len();
@@ -795,6 +792,7 @@ impl<'p> LLInterpreter<'p> {
             words,
             &mut self.heap,
             &mut self.host,
+            self.frames.len(),
         )
         .map_err(|e| match e {
             ExternalError::Heap(e) => Stop::Heap(e),

@@ -114,7 +114,7 @@ fn runaway_recursion_raises() {
             v: Signed = direct_call(&f, n)
             goto return(v)
         END";
-    assert!(eval(&ends(text), &[1]).starts_with("RuntimeError through"));
+    assert!(eval(&ends(text), &[1]).starts_with("StackOverflow through"));
 }
 
 #[test]

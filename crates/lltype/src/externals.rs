@@ -166,6 +166,11 @@ externals! {
     rpy_time_clock() -> Float, "CPU seconds of the process";
     rpy_time_sleep(Float) -> Void, "sleeps that many seconds";
     rpy_time_clock_ns(Signed) -> Signed, "nanoseconds of one of the system's clocks, or -errno";
+    // How deep the stack may be.
+    rpy_stack_set_length_fraction(Float) -> Void, "how deep stacks may be from now on, 1.0 by default";
+    rpy_stack_set_critical(Bool) -> Void, "whether only the end of the stack counts";
+    rpy_stack_is_too_big() -> Bool, "whether the stack is deeper than it may be";
+    rpy_stack_is_almost_full() -> Bool, "whether less than a sixteenth of it is left";
     // Threads and their locks.
     rpy_thread_ident() -> Signed, "the number of this thread";
     rpy_thread_stack_size() -> Signed, "what new threads get as stack, 0 if that was never set";

@@ -18,19 +18,20 @@ use taipan_language::Exc;
 /// subclass range, which starts at the index. Object ids are the indexes plus
 /// [`FIRST_CLASS`].
 const CLASSES: &[(&str, Option<usize>, i64)] = &[
-    ("Exception", None, 9),
+    ("Exception", None, 10),
     ("LookupError", Some(0), 4),
     ("IndexError", Some(1), 3),
     ("KeyError", Some(1), 4),
     ("OverflowError", Some(0), 5),
-    ("RuntimeError", Some(0), 6),
-    ("MemoryError", Some(0), 7),
-    ("ValueError", Some(0), 8),
-    ("AssertionError", Some(0), 9),
+    ("RuntimeError", Some(0), 7),
+    ("StackOverflow", Some(5), 7),
+    ("MemoryError", Some(0), 8),
+    ("ValueError", Some(0), 9),
+    ("AssertionError", Some(0), 10),
 ];
 
 /// Object id of the first exception class (`Exception`); then come `LookupError`,
-/// `IndexError`, `KeyError`, `OverflowError`, `RuntimeError`, `MemoryError`,
+/// `IndexError`, `KeyError`, `OverflowError`, `RuntimeError`, `StackOverflow`, `MemoryError`,
 /// `ValueError`, `AssertionError`.
 pub const FIRST_CLASS: u64 = 0xe0;
 

@@ -13,11 +13,11 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::stacks::STACK_RESERVE;
+use crate::stacks::Extent;
 use crate::start::{self, ProgramTable, STACK_MAX};
 use crate::state::{Location, TRACEBACK_DEPTH, state};
 use crate::threads::{self, Entered, Thread};
-use crate::{crash, exc, pthread};
+use crate::{crash, exc, gc, pthread, stacks};
 
 /// The thread is in.
 pub const IN: i64 = 0;
@@ -38,22 +38,22 @@ static IS_BROKEN: AtomicBool = AtomicBool::new(false);
 pub unsafe extern "C" fn rpy_extension_start(table: &ProgramTable, with_lock: bool) -> c_int {
     exc::set_standalone();
     crash::set_places(table.places.0);
-    let (size, limit) = usable_stack();
+    let (size, extent) = usable_stack();
     // SAFETY: by contract.
     unsafe {
         start::setup(size, table.collector());
-        (*state()).stack_limit = limit;
+        stacks::set_current(extent);
         threads::begin(with_lock);
         pthread::at_fork(forked);
         start::call_entry(table, 0, |_| &[])
     }
 }
 
-/// How large a shadow stack for the calling thread has to be, and the limit of its machine stack.
-fn usable_stack() -> (usize, usize) {
+/// How large a shadow stack for the calling thread has to be, and its machine stack.
+fn usable_stack() -> (usize, Extent) {
     let (low, high) = pthread::stack_bounds();
     let low = low.max(high.saturating_sub(STACK_MAX as usize));
-    (high - low, low + STACK_RESERVE)
+    (high - low, Extent::new(high, low))
 }
 
 /// Before a call of a function of the program.
@@ -68,6 +68,10 @@ pub unsafe extern "C" fn rpy_extension_enter() -> i64 {
         if entered <= WAS_IN {
             // What is in it by the end is the way of this call's exception.
             (*state()).traceback_count = 0;
+            // Python may have called from anywhere on its stack.
+            if (*state()).root_stack_top as usize == gc::root_stack() {
+                stacks::enter();
+            }
         }
         entered
     }

@@ -7,7 +7,7 @@
 use crate::gc::{control, dump};
 use crate::state::state;
 use crate::string::RpyString;
-use crate::{debug, exc, files, float, os, process, pthread, signals, stdio, sys, threads};
+use crate::{debug, exc, files, float, os, process, pthread, signals, stacks, stdio, sys, threads};
 
 /// An argument or result of [`call`].
 #[derive(Debug)]
@@ -347,6 +347,10 @@ externals! {
         rpy_float_frexp_mantissa = float::frexp_mantissa, (x: f64) -> f64;
         rpy_float_frexp_exponent = float::frexp_exponent, (x: f64) -> i64;
         rpy_float_ldexp = float::ldexp, (x: f64, n: i64) -> f64;
+        rpy_stack_set_length_fraction = stacks::set_length_fraction, (fraction: f64) -> ();
+        rpy_stack_set_critical = stacks::set_critical, (critical: bool) -> ();
+        rpy_stack_is_too_big = stacks::is_too_big, () -> bool;
+        rpy_stack_is_almost_full = stacks::is_almost_full, () -> bool;
         rpy_thread_ident = threads::ident, () -> i64;
         rpy_thread_stack_size = threads::stack_size, () -> i64;
         rpy_thread_set_stack_size = threads::set_stack_size, (size: i64) -> i64;

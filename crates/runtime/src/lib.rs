@@ -40,7 +40,7 @@ pub mod raw;
 pub mod signals;
 #[cfg_attr(target_family = "wasm", path = "wasm/stacklet.rs")]
 pub mod stacklet;
-mod stacks;
+pub mod stacks;
 pub mod start;
 pub mod state;
 pub mod stdio;

@@ -17,10 +17,10 @@ use crate::gc::refcount::{rpy_gc_decref, rpy_gc_incref};
 use crate::gc::{self, TypeInfo, api};
 use crate::memory::Stack;
 use crate::platform::{new_stack, switch_stacks};
-use crate::stacks::{GUARD, STACK_RESERVE};
+use crate::stacks::{Extent, GUARD};
 use crate::state::state;
 use crate::string::Word;
-use crate::{exc, pages, sys, threads};
+use crate::{exc, pages, stacks, sys, threads};
 
 /// Bytes of a machine stack.
 const MACHINE_STACK: usize = 2 << 20;
@@ -53,8 +53,8 @@ struct Context {
     /// the shadow stack and its first free word,
     roots: usize,
     roots_top: *mut usize,
-    /// what [`crate::state::State::stack_limit`] is for it,
-    stack_limit: usize,
+    /// how far its machine stack may be used,
+    stack: Extent,
     /// and where its machine stack ends.
     stack_end: usize,
 }
@@ -260,7 +260,7 @@ impl Contexts {
             (*context).stack_end = stack_end;
             (*context).roots = stack_end;
             (*context).roots_top = stack_end as *mut usize;
-            (*context).stack_limit = memory + GUARD + STACK_RESERVE;
+            (*context).stack = Extent::new(stack_end, memory + GUARD);
             (*context).suspended = true;
             Some(context)
         }
@@ -290,7 +290,7 @@ impl Contexts {
             let running = self.own.running;
             (*running).roots = gc::root_stack();
             (*running).roots_top = (*state()).root_stack_top;
-            (*running).stack_limit = (*state()).stack_limit;
+            (*running).stack = stacks::current();
             (*running).suspended = true;
             (*running).fresh = true;
             if gc::counts_references() {
@@ -334,7 +334,7 @@ unsafe fn resume(to: *mut Context) -> *mut Handle {
         }
         gc::set_root_stack((*to).roots);
         (*state()).root_stack_top = (*to).roots_top;
-        (*state()).stack_limit = (*to).stack_limit;
+        stacks::set_current((*to).stack);
         switch_stacks(&raw mut (*from).stack_pointer, (*to).stack_pointer);
         arrive()
     }

@@ -1,20 +1,186 @@
 //! The two stacks of what runs: machine stack and shadow stack.
 //!
 //! Functions that recurse compare the stack pointer with
-//! [`crate::state::State::stack_limit`] and raise RuntimeError below it. Nobody looks
-//! how full the shadow stack is, because the machine stack always ends first: a function
-//! of the program with a frame of n roots takes at least n words of the machine stack
+//! [`crate::state::State::stack_limit`] and raise StackOverflow below it. The limit lies
+//! [`DEFAULT_LENGTH`] bytes below the place where the program entered the machine stack, or
+//! as far as the program has asked for (`rstack._stack_set_length_fraction`), but never
+//! beyond the end of the stack. A change holds for all threads and stacklets: each has an
+//! [`Extent`], and its limit is computed when it gets to run.
+//!
+//! Nobody looks how full the shadow stack is, because the machine stack always ends first: a
+//! function of the program with a frame of n roots takes at least n words of the machine stack
 //! (`enter_roots` of the code generator), what the runtime itself pushes is a word per
 //! call, which takes as much, and a shadow stack is as large as the part of the machine
 //! stack that comes with it.
 
 use crate::pages::{guard, map, unmap};
+use crate::state::state;
+
+/// How deep the machine stack may be by default: the original's `MAX_STACK_SIZE`.
+const DEFAULT_LENGTH: usize = 768 << 10;
 
 /// Never used of the machine stack by what checks: room for what does not, such as the
 /// runtime itself.
 pub(crate) const STACK_RESERVE: usize = 128 << 10;
 /// Bytes next to stacks whose touching is a segmentation fault, not corruption.
 pub(crate) const GUARD: usize = 64 << 10;
+
+/// The part of a machine stack that belongs to the program. Stacks grow downwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Where the program entered it.
+    base: usize,
+    /// The lowest address for functions that check.
+    lowest: usize,
+}
+
+/// How deep stacks may be, and the stack that is in use.
+struct Depth {
+    /// In bytes below the base.
+    length: usize,
+    /// Critical code runs: only the end of the stack counts.
+    critical: bool,
+    current: Extent,
+}
+
+static mut DEPTH: Depth = Depth {
+    length: DEFAULT_LENGTH,
+    critical: false,
+    current: Extent::NONE,
+};
+
+impl Extent {
+    /// That of a thread that has not run yet.
+    pub(crate) const NONE: Extent = Extent { base: 0, lowest: 0 };
+
+    /// The program enters the stack at `base`; the stack ends at `end`.
+    pub(crate) fn new(base: usize, end: usize) -> Extent {
+        let lowest = end.saturating_add(STACK_RESERVE).min(base);
+        Extent { base, lowest }
+    }
+
+    /// The extent where everything lies `distance` bytes lower.
+    fn lowered(self, distance: usize) -> Extent {
+        Extent {
+            base: self.base.wrapping_sub(distance),
+            lowest: self.lowest.wrapping_sub(distance),
+        }
+    }
+}
+
+impl Depth {
+    fn limit(&self) -> usize {
+        match self.critical {
+            true => self.current.lowest,
+            false => (self.current.base.saturating_sub(self.length)).max(self.current.lowest),
+        }
+    }
+}
+
+fn depth() -> &'static mut Depth {
+    // SAFETY: only the mutator looks at it, and keeps no reference.
+    unsafe { &mut *&raw mut DEPTH }
+}
+
+fn apply() {
+    // SAFETY: the mutator's own state.
+    unsafe { (*state()).stack_limit = depth().limit() }
+}
+
+/// A heap is made for a thread that has entered its stack: no limit was asked for.
+pub(crate) fn start(extent: Extent) {
+    depth().length = DEFAULT_LENGTH;
+    depth().critical = false;
+    set_current(extent);
+}
+
+/// The stack that is in use.
+pub(crate) fn current() -> Extent {
+    depth().current
+}
+
+/// Another stack is in use from now on, or another part of it.
+pub(crate) fn set_current(extent: Extent) {
+    depth().current = extent;
+    apply();
+}
+
+/// The program enters its stack anew, at the caller's frame.
+pub(crate) fn enter() {
+    let extent = Extent {
+        base: here(),
+        ..current()
+    };
+    set_current(extent);
+}
+
+/// `rstack._stack_set_length_fraction(fraction)`
+pub(crate) fn set_length_fraction(fraction: f64) {
+    depth().length = (DEFAULT_LENGTH as f64 * fraction) as usize;
+    apply();
+}
+
+/// `rstack._stack_criticalcode_start()` and `_stop()`
+pub(crate) fn set_critical(critical: bool) {
+    depth().critical = critical;
+    apply();
+}
+
+/// Whether the stack is deeper than it may be.
+pub(crate) fn is_too_big() -> bool {
+    here() < depth().limit()
+}
+
+/// Whether less than a sixteenth of the stack is left.
+pub(crate) fn is_almost_full() -> bool {
+    let (limit, base) = (depth().limit(), current().base);
+    here() < limit + base.saturating_sub(limit) / 16
+}
+
+/// How much of the machine stack is left in front of its end, whatever the limit.
+pub fn left() -> usize {
+    here().saturating_sub(current().lowest)
+}
+
+/// A place on the machine stack that is in use.
+#[derive(Clone, Copy)]
+pub struct Place {
+    extent: Extent,
+    at: usize,
+}
+
+/// The caller's.
+pub fn place() -> Place {
+    Place {
+        extent: current(),
+        at: here(),
+    }
+}
+
+impl Place {
+    /// Has the program go on at the caller's frame, on another stack, as if it were here: it has as much room
+    /// as was left, since the shadow stack has not become longer. For as long as the result lives.
+    pub fn move_here(self) -> Moved {
+        set_current(self.extent.lowered(self.at.wrapping_sub(here())));
+        Moved(self.extent)
+    }
+}
+
+/// The program is on another stack than its own.
+pub struct Moved(Extent);
+
+impl Drop for Moved {
+    fn drop(&mut self) {
+        set_current(self.0);
+    }
+}
+
+/// An address in the frame of the caller, or close to it.
+#[inline(never)]
+fn here() -> usize {
+    let mark = 0u8;
+    core::hint::black_box(&raw const mark) as usize
+}
 
 /// Memory for roots.
 pub(crate) struct ShadowStack {
@@ -52,12 +218,10 @@ impl ShadowStack {
         self.start
     }
 
-    /// How far the machine stack may be used by a thread whose shadow stack is empty here:
-    /// not beyond what this is for, and not to where it ends, at `lowest`.
-    pub(crate) fn limit(&self, lowest: usize) -> usize {
-        let mark = 0u8;
-        let here = &raw const mark as usize;
-        let end = here.saturating_sub(self.size).max(lowest);
-        end.saturating_add(STACK_RESERVE).min(here)
+    /// The machine stack of a thread whose shadow stack is empty here: not beyond what this is for, and not
+    /// to where it ends, at `end`.
+    pub(crate) fn extent(&self, end: usize) -> Extent {
+        let here = here();
+        Extent::new(here, here.saturating_sub(self.size).max(end))
     }
 }

@@ -18,9 +18,9 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::memory::Stack;
 use crate::pthread::{self, Condition, Mutex};
 use crate::stacklet::Own;
-use crate::stacks::{STACK_RESERVE, ShadowStack};
+use crate::stacks::{Extent, STACK_RESERVE, ShadowStack};
 use crate::state::{TRACEBACK_DEPTH, TracebackEntry, state};
-use crate::{exc, gc, stacklet, sys};
+use crate::{exc, gc, stacklet, stacks, sys};
 
 /// What a thread starts with: a function of the program.
 pub type Entry = unsafe extern "C" fn();
@@ -50,7 +50,7 @@ pub(crate) struct Thread {
     roots_top: *mut usize,
     exc_type: *mut c_void,
     exc_value: *mut c_void,
-    stack_limit: usize,
+    stack: Extent,
     traceback_count: usize,
     traceback: [TracebackEntry; TRACEBACK_DEPTH],
     stacklets: Own,
@@ -98,7 +98,7 @@ impl Thread {
         if gc::scans_stacks() {
             self.stack_end = pthread::stack_end();
         }
-        self.stack_limit = self.shadow.limit(pthread::stack_start());
+        self.stack = self.shadow.extent(pthread::stack_start());
     }
 }
 
@@ -450,7 +450,7 @@ unsafe fn put_away(t: *mut Thread) {
         (*t).roots_top = (*s).root_stack_top;
         (*t).exc_type = (*s).exc_type;
         (*t).exc_value = (*s).exc_value;
-        (*t).stack_limit = (*s).stack_limit;
+        (*t).stack = stacks::current();
         (*t).traceback_count = (*s).traceback_count;
         (*t).traceback = (*s).traceback;
         (*t).stacklets = stacklet::exchange(Own::NONE);
@@ -465,7 +465,7 @@ unsafe fn bring(t: *mut Thread) {
         (*s).root_stack_top = (*t).roots_top;
         (*s).exc_type = (*t).exc_type;
         (*s).exc_value = (*t).exc_value;
-        (*s).stack_limit = (*t).stack_limit;
+        stacks::set_current((*t).stack);
         (*s).traceback_count = (*t).traceback_count;
         (*s).traceback = (*t).traceback;
         stacklet::exchange((*t).stacklets);
@@ -849,7 +849,7 @@ pub(crate) unsafe fn begin(with_lock: bool) {
 /// # Safety
 /// Where there is no lock, the caller is the only one that runs.
 pub(crate) unsafe fn let_in(
-    stack: impl FnOnce() -> (usize, usize),
+    stack: impl FnOnce() -> (usize, Extent),
     adopted: impl FnOnce(*mut Thread),
 ) -> Entered {
     // SAFETY: what belongs to the thread is its own; the rest happens with the lock, or alone.
@@ -857,10 +857,10 @@ pub(crate) unsafe fn let_in(
         let l = lock();
         let mut me: *mut Thread = pthread::own().cast();
         if me.is_null() {
-            let (size, limit) = stack();
+            let (size, extent) = stack();
             me = make_thread(size);
             (*me).ident = pthread::current();
-            (*me).stack_limit = limit;
+            (*me).stack = extent;
             pthread::set_own(me.cast());
             adopted(me);
         }

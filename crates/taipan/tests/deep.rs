@@ -10,7 +10,7 @@ const ROOTS: [usize; 6] = [0, 1, 3, 4, 16, 40];
 /// What does not depend on the number of roots. `deep_*` have no end.
 const SOURCE: &str = "
 import os
-from rpython.rlib import objectmodel, rgc, rstacklet, rthread
+from rpython.rlib import objectmodel, rgc, rstack, rstacklet, rthread
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 
@@ -142,9 +142,10 @@ def stacklets(n):
     return state.n == n
 
 def raises(f):
-    # Again and again, and the program goes on.
-    for i in range(3):
+    # Again and again, and the program goes on: at the limit, and where the stack ends.
+    for i in range(4):
         state.n = 0
+        rstack._stack_set_length_fraction([1.0, 1000.0, 0.4, 1.0][i])
         try:
             f(0)
         except RuntimeError:
@@ -261,6 +262,60 @@ fn in_executables() {
         .output()
         .unwrap();
     assert_eq!(stdout(&o), expected());
+}
+
+/// What a program prints that sets limits.
+const LIMITS: &str = "\
+default 1 1 1
+half 1 1
+twice 1
+critical 1
+no more 1
+the end 1
+as before 1
+StackOverflow RuntimeError RuntimeError
+";
+/// The same in threads and stacklets, which only machine code has.
+const ELSEWHERE: &str = "KB 1\n1 1\n1 1\n1 1\n";
+
+/// Functions go as deep as the original's by default, and to the limit that the program sets: on every engine, by
+/// every back end.
+#[test]
+fn limits() {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deep/limits.py");
+    let target = target.to_str().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let o = taipan(dir.path(), &["run", "--no-cache", target]);
+    assert_eq!(stdout(&o), format!("{LIMITS}{ELSEWHERE}"));
+    let function = format!("{target}:limits");
+    let o = taipan(
+        dir.path(),
+        &["call", "--no-cache", "--engine", "llinterp", &function],
+    );
+    assert!(stdout(&o).starts_with(LIMITS), "{}", stdout(&o));
+    let mut ways = vec![["--backend", "cranelift"], ["--backend", "c"]];
+    if taipan_platform::Llvm::find().is_ok() {
+        ways.push(["--backend", "llvm"]);
+    }
+    for way in ways {
+        let build = [
+            "build",
+            "--quiet",
+            "--no-cache",
+            target,
+            "-o",
+            "limits",
+            way[0],
+            way[1],
+        ];
+        assert_eq!(stdout(&taipan(dir.path(), &build)), "");
+        let o = Command::new("sh")
+            .current_dir(dir.path())
+            .args(["-c", "ulimit -s 8192 && exec ./limits"])
+            .output()
+            .unwrap();
+        assert_eq!(stdout(&o), format!("{LIMITS}{ELSEWHERE}"), "{way:?}");
+    }
 }
 
 #[test]

@@ -335,7 +335,7 @@ fn locations_in_the_log() {
 }
 
 const DEEP: &str = "
-from rpython.rlib import jit
+from rpython.rlib import jit, rstack
 from rpython.rlib.rstackovf import StackOverflow
 driver = jit.JitDriver(greens=['pc', 'code'], reds=['x', 'acc'], is_recursive=True)
 class State(object):
@@ -368,10 +368,12 @@ def interp(code, x):
 def entry_point(argv):
     for i in range(9):
         state.depth = 0
+        # Half of them at the end of the stack.
+        rstack._stack_set_length_fraction(1.0 + i % 2 * 1000.0)
         try:
             print interp('+-m' + 'r-j'[i / 8:], int(argv[1]) + i / 8 * 100)
         except StackOverflow:
-            print 'overflow', state.depth > 1000
+            print 'overflow', state.depth > 1000 + i % 2 * 10000
     return 0
 def target(driver, args): return entry_point, None
 ";

@@ -401,10 +401,10 @@ impl Transformer<'_> {
         let program = self.s.program();
         let static_ = |s: StaticSym, ty| constant(LLConst::data(s, ty));
         let etype = static_(
-            program.exception_vtable(Exc::RuntimeError),
+            program.exception_vtable(Exc::StackOverflow),
             OBJECT_VTABLE.ptr(),
         );
-        let evalue = static_(program.exception_instance(Exc::RuntimeError), OBJECT.ptr());
+        let evalue = static_(program.exception_instance(Exc::StackOverflow), OBJECT.ptr());
         let out = self.raise(etype, evalue, 0);
         let (no, yes) = (Link::new(rest, Vec::new()), Link::new(out, Vec::new()));
         branch(&mut self.g, start, used_up, no, yes);

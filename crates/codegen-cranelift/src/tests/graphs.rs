@@ -121,7 +121,7 @@ fn runaway_recursion_raises() {
             w: Signed = int_add(v, 1)
             goto return(w)
         END";
-    assert_eq!(run(text, &[1]), "RuntimeError");
+    assert_eq!(run(text, &[1]), "StackOverflow");
 }
 
 #[test]

@@ -61,7 +61,7 @@ use crate::memory::Stack;
 use crate::pages::{discard, map, unmap};
 use crate::stacks::ShadowStack;
 use crate::state::state;
-use crate::{debug, os, pages, stacklet, sys, threads};
+use crate::{debug, os, pages, stacklet, stacks, sys, threads};
 use boehm::Boehm;
 use bump::Bump;
 use control::Limit;
@@ -324,7 +324,8 @@ unsafe fn start(stack: usize, settings: &Settings) {
         let s = state();
         (*s).root_stack_top = gc.root_stack as *mut usize;
         let here = 0u8;
-        (*s).stack_limit = (gc.first_roots).limit((&raw const here as usize).saturating_sub(stack));
+        let end = (&raw const here as usize).saturating_sub(stack);
+        stacks::start(gc.first_roots.extent(end));
         // Code relies on it that this is not null.
         (*s).nursery_free = NOWHERE;
         (*s).nursery_top = NOWHERE;

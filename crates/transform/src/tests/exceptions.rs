@@ -106,7 +106,7 @@ fn recursion_is_checked() {
          END",
     );
     assert_eq!(p.run(&[20]), "40");
-    assert_eq!(p.run(&[-1]), "RuntimeError");
+    assert_eq!(p.run(&[-1]), "StackOverflow");
     expect![[r#"
         func f = synth 'f' (): func(Signed) -> Signed
         graph f
@@ -134,8 +134,8 @@ fn recursion_is_checked() {
             v10: Void = debug_record_traceback()
             goto return(0)
         block5():
-            v11: Void = exc_set(&vtable #00000000000000e5 as *Struct object_vtable, &object #00000000000000e5 GcStruct object as *GcStruct object)
-            v12: Void = debug_start_traceback(&vtable #00000000000000e5 as *Struct object_vtable)
+            v11: Void = exc_set(&vtable #00000000000000e6 as *Struct object_vtable, &object #00000000000000e6 GcStruct object as *GcStruct object)
+            v12: Void = debug_start_traceback(&vtable #00000000000000e6 as *Struct object_vtable)
             goto return(0)
         return(result_13: Signed)
         except(etype_14: *Struct object_vtable, evalue_15: *GcStruct object)

@@ -112,7 +112,7 @@ fn roots_and_barriers_are_inserted() {
             goto return(0)
         block9():
             v48: Void = gc_leave_roots_frame(2)
-            v49: Void = direct_call(&rpy_raise_memory_error, &vtable #00000000000000e6 as *Struct object_vtable, &object #00000000000000e6 GcStruct object as *GcStruct object)
+            v49: Void = direct_call(&rpy_raise_memory_error, &vtable #00000000000000e7 as *Struct object_vtable, &object #00000000000000e7 GcStruct object as *GcStruct object)
             v50: Void = debug_record_traceback()
             goto return(0)
         block10():

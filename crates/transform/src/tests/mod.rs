@@ -220,7 +220,7 @@ impl Pipeline {
 
 fn run(program: &TableProgram, args: &[i64]) -> String {
     let mut interp = LLInterpreter::new(program);
-    interp.max_depth = 200;
+    interp.host.set_max_depth(200);
     let f = program.functions.last().expect("a function");
     let args = args.iter().map(|a| LLValue::signed(*a)).collect();
     match interp.eval(f, args) {

@@ -595,8 +595,8 @@ fn assertions_are_removed_on_demand() {
                 True: return(n)
          block1(m: Signed):
             p: *GcStruct object = malloc(<type GcStruct object>, <gc>)
-            u: Void = setfield(p, .typeptr, &vtable #00000000000000e8 as *Struct object_vtable)
-            goto except(&vtable #00000000000000e8 as *Struct object_vtable, p)
+            u: Void = setfield(p, .typeptr, &vtable #00000000000000e9 as *Struct object_vtable)
+            goto except(&vtable #00000000000000e9 as *Struct object_vtable, p)
          END",
     );
     let mut g = (*p.program.graphs["f"]).clone();

@@ -332,6 +332,8 @@ pub(crate) fn init_lowlevel(it: &mut Interp, m: Ref) {
         let t = it.lltype(t);
         it.heap.set_attr(m, name, t);
     }
+    it.heap
+        .set_attr(m, "StackOverflow", Value::Ref(ty::STACK_OVERFLOW));
     let externals = taipan_lltype::EXTERNALS.iter().map(|e| e.name);
     for name in externals.chain(["has_field", "empty_array", "is_array", "is_pointer"]) {
         let f = it.opaque(format!("taipan_lowlevel.{name}"));

@@ -110,7 +110,7 @@ pub(crate) fn install_builtins(heap: &mut Heap, builtins: Ref) {
                 | ty::ELLIPSIS_TYPE
                 | ty::TRACEBACK
         );
-        if !hidden && matches!(module, "__builtin__" | "exceptions") {
+        if !hidden && !is_known_to_rlib_only(r) && matches!(module, "__builtin__" | "exceptions") {
             set(name, Value::Ref(r));
         }
     }
@@ -142,13 +142,18 @@ fn no_complex(it: &mut Interp, _: Args<'_>) -> R {
     it.type_error("complex numbers are not supported at import time")
 }
 
+/// Whether a class is no part of Python.
+fn is_known_to_rlib_only(class: Ref) -> bool {
+    class == ty::STACK_OVERFLOW
+}
+
 fn init_builtin(it: &mut Interp, m: Ref) {
     it.heap.get_mut(m).attrs = Some(it.builtins);
 }
 
 fn init_exceptions(it: &mut Interp, m: Ref) {
     for (r, name, module) in types::all_types() {
-        if module == "exceptions" {
+        if module == "exceptions" && !is_known_to_rlib_only(r) {
             it.heap.set_attr(m, name, Value::Ref(r));
         }
     }
