@@ -3,7 +3,7 @@
 //! are what they are.
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, Program};
+use taipan_base::{Db, Diagnostic, Note, Program, SHIPPED};
 use taipan_graph::ObjId;
 
 use crate::heap_image::import_time::diagnose;
@@ -164,7 +164,14 @@ fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
 
 /// What an exception of a test module's import time means.
 pub(crate) fn failure(it: &Interp, e: &Unwind<Value, Fatal>) -> Tests {
-    let d = diagnose(it, e);
+    let mut d = diagnose(it, e);
+    // How Taipan itself came to the program's code is of no interest.
+    let is_own = |note: &Note| {
+        let file = note.span.map(|s| s.file);
+        file.is_some_and(|f| f.path(it.db).starts_with(SHIPPED))
+    };
+    let own = d.notes.iter().take_while(|note| is_own(note)).count();
+    d.notes.drain(..own);
     if let Unwind::Raise(raised) = e
         && let Value::Ref(class) = &raised.0
         && it.heap.class_name(*class) == "Skipped"

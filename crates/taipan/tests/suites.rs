@@ -214,6 +214,68 @@ fn fixtures() {
     );
 }
 
+/// What is wrong in a `conftest.py` is said with its place, in both formats, and other files are not harmed.
+#[test]
+fn conftests_that_fail() {
+    let wrong = [
+        (
+            "import nothing_like_this\n",
+            "No module named nothing_like_this",
+            "conftest.py:1",
+        ),
+        (
+            "import helper\n\nx = helper.one / 0\n",
+            "ZeroDivisionError",
+            "conftest.py:3",
+        ),
+        (
+            "import helper\nhelper.check(-4)\n",
+            "ValueError: bad",
+            "helper.py:3",
+        ),
+        (
+            "import pytest\n@pytest.fixture(scope='year')\ndef f(): pass\n",
+            "there is no scope 'year'",
+            "_taipan_fixtures.py:27",
+        ),
+    ];
+    for (text, message, place) in wrong {
+        let files = [
+            ("sub/conftest.py", text),
+            (
+                "sub/helper.py",
+                "one = 1\ndef check(n):\n    if n < 0: raise ValueError('bad')\n",
+            ),
+            ("sub/test_it.py", "def test_it(): pass\n"),
+            ("test_other.py", "def test_other(): pass\n"),
+        ];
+        let (code, out) = run(&files, &["."]);
+        assert_eq!(code, 1, "{out}");
+        for part in [
+            "1 passed, 1 error",
+            "ERROR collecting sub/test_it.py",
+            message,
+            "sub/conftest.py",
+        ] {
+            assert!(out.contains(part), "{part}: {out}");
+        }
+        assert!(!out.contains("_taipan_testing.py"), "{out}");
+        let (code, out) = run(&files, &["--json", "sub/test_it.py"]);
+        assert_eq!(code, 1, "{out}");
+        let error: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+        let diagnostic = &error["diagnostics"][0];
+        assert_eq!(error["outcome"], "error");
+        let said = diagnostic["message"].as_str().unwrap();
+        assert!(said.contains(message), "{out}");
+        let found = format!(
+            "{}:{}",
+            diagnostic["file"].as_str().unwrap(),
+            diagnostic["line"]
+        );
+        assert!(found.ends_with(place), "{found}");
+    }
+}
+
 #[test]
 fn fixtures_as_python() {
     let (code, out) = run(

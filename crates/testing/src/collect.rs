@@ -177,7 +177,13 @@ fn tests_of(db: &Database, program: Program) -> Result<Found, Failure> {
             let mut wrong = import_diagnostics(db, program);
             match &**taipan_interp::tests(db, program) {
                 Tests::Skipped(reason) => Ok(Found::Skipped(reason.to_string())),
-                Tests::Failed(_) => Err(Failure::Diagnostics(wrong)),
+                Tests::Failed(why) => {
+                    // The module itself may be right: a `conftest.py` is loaded when its tests are looked for.
+                    if !wrong.contains(why) {
+                        wrong.push((**why).clone());
+                    }
+                    Err(Failure::Diagnostics(wrong))
+                }
                 Tests::Found(items) => {
                     wrong.retain(|d| d.code == SYNTAX);
                     let tests = (items.iter().enumerate())
