@@ -5,8 +5,9 @@ use super::builtin::Args;
 use super::builtins::object::make_method;
 use super::collect::WeakRef;
 use super::dict::Dict;
-use super::heap::{Exception, Kind, Ref};
+use super::heap::{Caught, Exception, Kind, Ref};
 use super::modules::sys::make_function;
+use super::modules::system::new_stat_result;
 use super::types::ty;
 use super::value::Value;
 use super::{Interp, R};
@@ -41,6 +42,7 @@ impl Interp<'_> {
             ty::BASE_EXCEPTION => Kind::Exception(Box::new(Exception {
                 args: Value::tuple(if own_init { vec![] } else { args.pos.to_vec() }),
                 traceback: Vec::new(),
+                caught: Caught::default(),
                 lacks: None,
             })),
             ty::MODULE => {
@@ -70,6 +72,7 @@ impl Interp<'_> {
                 hash: None,
             })),
             ty::SUPER => return self.make_super(args),
+            _ if class == ty::STAT_RESULT => return new_stat_result(self, args),
             immutable => {
                 let args = if own_init && immutable == ty::TUPLE && args.pos.len() > 1 {
                     Args::new(&args.pos[..1])

@@ -1,6 +1,6 @@
 //! Raising exceptions.
 
-use super::heap::{Exception, Kind, Ref};
+use super::heap::{Caught, Exception, Kind, Ref};
 use super::meant::Lacks;
 use super::types::ty;
 use super::value::Value;
@@ -13,6 +13,7 @@ impl Interp<'_> {
         let e = Exception {
             args: Value::tuple(args),
             traceback: Vec::new(),
+            caught: Caught::default(),
             lacks: None,
         };
         Value::Ref(self.heap.alloc(class, Kind::Exception(Box::new(e))))
@@ -140,11 +141,15 @@ impl Interp<'_> {
         Ok((Value::Ref(class), first.clone()))
     }
 
-    /// Whether an exception class matches an `except` clause.
+    /// Whether an exception class matches an `except` clause. While a program loads, the stack overflows by a
+    /// RuntimeError, as Python's does.
     pub(crate) fn matches(&self, etype: &Value, class: &Value) -> bool {
         match (etype, class) {
             (_, Value::Tuple(t)) => t.iter().any(|c| self.matches(etype, c)),
-            (Value::Ref(e), Value::Ref(c)) => self.heap.is_subclass(*e, *c),
+            (Value::Ref(e), Value::Ref(c)) => {
+                self.heap.is_subclass(*e, *c)
+                    || *c == ty::STACK_OVERFLOW && self.heap.is_subclass(*e, ty::RUNTIME_ERROR)
+            }
             _ => false,
         }
     }

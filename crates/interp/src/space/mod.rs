@@ -94,6 +94,8 @@ pub(crate) struct Activation {
     pub(crate) globals: Ref,
     /// The dict of its local names, if they live in one.
     pub(crate) names: Option<Ref>,
+    /// Its number among all that ever ran, from 1.
+    pub(crate) number: u64,
 }
 
 /// A body made ready.
@@ -132,6 +134,10 @@ pub(crate) struct Interp<'db> {
     pub(crate) softspace: bool,
     /// The exception that was handled last: `sys.exc_info()`.
     pub(crate) exc_info: Option<(Value, Value)>,
+    /// The last `raise` statement had no operands, or a traceback.
+    pub(crate) raises_again: bool,
+    /// Number of activations so far.
+    pub(crate) activations: u64,
     /// Containers whose `repr` is under way.
     pub(crate) repr_guard: Vec<Ref>,
     /// How deep in nested data an operation is.
@@ -217,6 +223,8 @@ impl<'db> Interp<'db> {
             printed: Vec::new(),
             softspace: false,
             exc_info: None,
+            raises_again: false,
+            activations: 0,
             repr_guard: Vec::new(),
             nesting: 0,
             plainly: None,

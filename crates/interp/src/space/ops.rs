@@ -623,7 +623,10 @@ impl ObjectSpace for Interp<'_> {
     }
 
     fn raise(&mut self, operands: &[Value]) -> Unwind<Value, Fatal> {
-        match self.raise_operands(operands) {
+        let raised = self.raise_operands(operands);
+        let has_traceback = operands.get(2).is_some_and(|tb| !tb.is_none());
+        self.raises_again = operands.is_empty() || has_traceback;
+        match raised {
             Ok((t, v)) => Unwind::raised(t, v),
             Err(e) => e,
         }

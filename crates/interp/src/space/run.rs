@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use taipan_code::{Code, CodeConst, CodeId, Instr};
 
-use super::heap::{Kind, Ref, Site, TracebackEntry};
+use super::heap::{Caught, Kind, Ref, Site, TracebackEntry};
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Interp, R};
 use crate::Complex;
@@ -85,10 +85,12 @@ impl Interp<'_> {
             Value::Ref(r) => *r,
             _ => self.builtins,
         };
+        self.activations += 1;
         self.stack.push(Activation {
             code: id,
             globals,
             names: frame.names.as_ref().and_then(Value::as_ref),
+            number: self.activations,
         });
         let (saved, gathered) = (self.heap.site, self.meter.gathered());
         let result = stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || {
@@ -126,11 +128,11 @@ impl Interp<'_> {
                 Step::Yield => return Ok(Outcome::Yield(frame.take())),
                 Step::Raise(raised) => {
                     let (t, v) = *raised;
-                    let again = matches!(code.instrs[frame.pc as usize], Instr::Reraise);
-                    self.add_traceback(&v, id, frame.pc, again);
+                    self.add_traceback(&v, id, frame.pc, code.instrs[frame.pc as usize]);
                     if let Err((t, v)) = unwind(code, frame, t.clone(), v.clone()) {
                         return Err(Unwind::raised(t, v));
                     }
+                    self.note_caught(&v);
                     self.exc_info = Some((t, v));
                 }
                 Step::Stop(s) => return Err(Unwind::Stop(s)),
@@ -154,19 +156,58 @@ impl Interp<'_> {
         result
     }
 
-    fn add_traceback(&mut self, v: &Value, code: CodeId, pc: u32, again: bool) {
+    /// Notes that an exception passes an instruction.
+    ///
+    /// One that is raised again, in the handler that caught it or in what the handler calls, keeps the traceback
+    /// that it had there: what is of interest is where it arose. One that is raised anew loses it, such as a
+    /// prebuilt instance.
+    fn add_traceback(&mut self, v: &Value, code: CodeId, pc: u32, at: Instr) {
         let depth = self.stack.len() as u32;
+        let number = self.stack.last().map_or(0, |a| a.number);
+        let raises_again = self.raises_again;
         let Value::Ref(r) = v else { return };
         if let Kind::Exception(e) = &mut self.heap.get_mut(*r).kind {
-            if again && e.traceback.last().is_some_and(|t| t.depth == depth) {
+            let again = match at {
+                Instr::Reraise => true,
+                Instr::Raise(_) => raises_again || e.caught.by == number,
+                _ => e.caught.returns,
+            };
+            let last = e.traceback.last().map(|t| t.depth);
+            if again && last.is_some_and(|last| last <= depth) {
+                e.caught.returns = last != Some(depth);
                 return;
             }
-            // Raised anew after it was caught further out: the old way is no longer
-            // of interest.
-            if e.traceback.last().is_some_and(|t| t.depth <= depth) {
+            if last.is_some_and(|last| last <= depth) {
                 e.traceback.clear();
+                e.caught = Caught::default();
             }
             e.traceback.push(TracebackEntry { code, pc, depth });
+        }
+    }
+
+    /// Notes that the running body has caught an exception.
+    fn note_caught(&mut self, v: &Value) {
+        let number = self.stack.last().map_or(0, |a| a.number);
+        if let Some(caught) = self.caught(v) {
+            *caught = Caught {
+                by: number,
+                returns: false,
+            };
+        }
+    }
+
+    /// Notes that an exception with its traceback is raised where a generator stands.
+    pub(crate) fn note_returning(&mut self, v: &Value) {
+        if let Some(caught) = self.caught(v) {
+            caught.returns = true;
+        }
+    }
+
+    fn caught(&mut self, v: &Value) -> Option<&mut Caught> {
+        let Value::Ref(r) = v else { return None };
+        match &mut self.heap.get_mut(*r).kind {
+            Kind::Exception(e) => Some(&mut e.caught),
+            _ => None,
         }
     }
 }

@@ -204,3 +204,15 @@ for f in [lambda: math.gamma(0.0), lambda: math.gamma(-1.0), lambda: math.lgamma
     except ValueError, e: print e
 import errno
 print len(errno.errorcode), errno.ENETUNREACH, errno.EOPNOTSUPP, errno.errorcode[35], errno.EDEADLK
+print os.sysconf('SC_PAGESIZE'), os.sysconf(30), os.sysconf('SC_CLK_TCK'), len(os.sysconf_names)
+for wrong in ['SC_NOTHING', 2.5, 99999]:
+    try: os.sysconf(wrong)
+    except (ValueError, TypeError, OSError), e: print e
+print type(os.stat('/')) is os.stat_result, isinstance(os.stat('/'), os.stat_result)
+stat = os.stat_result(range(10))
+print stat.st_mode, stat[6], stat.st_size, stat.st_mtime, stat.st_atime, stat.st_blksize, len(stat), stat[8:]
+stat = os.stat_result(tuple(range(16)))
+print stat.st_ctime, stat.st_blocks, stat.st_rdev, len(stat), os.stat_result.n_fields, os.stat_result.__name__
+for wrong in [(1, 2), range(17)]:
+    try: os.stat_result(wrong)
+    except TypeError, e: print e

@@ -43,6 +43,9 @@ fn send(it: &mut Interp, args: Args<'_>) -> R {
 fn throw(it: &mut Interp, args: Args<'_>) -> R {
     let r = generator(it, args)?;
     let (t, v) = it.raise_operands(&args.pos[1..])?;
+    if args.pos.get(3).is_some_and(|tb| !tb.is_none()) {
+        it.note_returning(&v);
+    }
     let got = it.throw(r, t, v)?;
     answer(it, got)
 }

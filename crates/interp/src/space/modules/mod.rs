@@ -12,6 +12,7 @@ pub(crate) mod re;
 pub(crate) mod standard;
 pub(crate) mod structs;
 pub(crate) mod sys;
+pub(crate) mod system;
 pub(crate) mod unicode;
 
 use super::builtin::{Args, Builtin};

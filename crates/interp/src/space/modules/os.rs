@@ -5,7 +5,7 @@ use camino::Utf8Path;
 use taipan_base::{ENVIRONMENT, FileContents, variable_path};
 use taipan_language::Machine;
 
-use super::descriptors;
+use super::{descriptors, system};
 use crate::space::builtin::{Args, Builtin};
 use crate::space::dict::mix;
 use crate::space::heap::Ref;
@@ -344,7 +344,7 @@ pub(crate) const POSIX: &[Builtin] = &[
     Builtin::function("os.setreuid", forbidden),
     Builtin::function("os.setsid", forbidden),
     Builtin::function("os.setuid", forbidden),
-    Builtin::function("os.sysconf", forbidden),
+    Builtin::function("os.sysconf", system::sysconf),
     Builtin::function("os.tcgetpgrp", forbidden),
     Builtin::function("os.tcsetpgrp", forbidden),
     Builtin::function("os.times", forbidden),
@@ -391,6 +391,7 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
     ] {
         it.heap.set_attr(m, name, Value::Int(i64::from(v)));
     }
+    system::init(it, m);
 }
 
 /// Import time must give the same image every time it runs: its clock counts instructions,

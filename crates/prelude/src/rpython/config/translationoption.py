@@ -1,4 +1,5 @@
 """The options of a translation, for programs that look at them while they load."""
+import os
 import sys
 
 from rpython.config.config import (
@@ -10,8 +11,11 @@ DEFL_PROF_BASED_INLINE_THRESHOLD = 32.4
 DEFL_LOW_INLINE_THRESHOLD = 16.2
 DEFL_GC = "incminimark"
 DEFL_ROOTFINDER_WITHJIT = "shadowstack"
-# Where programs that load may put what they want to find again; they never do.
-CACHE_DIR = '/tmp/rpython-cache'
+# Where programs that load may put what they want to find again; they never do. The folder is in memory, as all that
+# they write, and nobody else could have made it.
+CACHE_DIR = '/rpython-cache'
+if not os.path.isdir(CACHE_DIR):
+    os.mkdir(CACHE_DIR)
 IS_64_BITS = sys.maxint > 2147483647
 SUPPORT__THREAD = True
 OPT_LEVELS = ['0', '1', 'size', 'mem', '2', '3', 'jit']
