@@ -137,4 +137,28 @@ pub struct Program {
     #[returns(ref)]
     #[default]
     pub target_options: Vec<String>,
+    /// What the program is told of its translation.
+    #[returns(copy)]
+    #[default]
+    pub translation: Translation,
+}
+
+/// How a program is translated, as far as its target may ask (`driver.config`): the collector is told besides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Translation {
+    /// The level of optimisation, if one was chosen.
+    pub level: Option<u8>,
+    /// A just-in-time compiler is generated.
+    pub jit: bool,
+}
+
+impl Translation {
+    /// The level by the original's name (`-O2`, `-Ojit`).
+    pub fn level_name(self) -> String {
+        match (self.level, self.jit) {
+            (Some(level), _) => level.to_string(),
+            (None, true) => "jit".to_owned(),
+            (None, false) => "2".to_owned(),
+        }
+    }
 }

@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::Setter;
 use taipan_annotator::Roots;
 use taipan_base::{
-    ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System, WarmState,
-    sync,
+    ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System,
+    Translation, WarmState, sync,
 };
 use taipan_language::{Collector, Machine, PassSet};
 
@@ -48,6 +48,8 @@ pub struct LoadOptions {
     pub trusted: bool,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
+    /// What programs are told of their translation.
+    pub translation: Translation,
 }
 
 impl Default for LoadOptions {
@@ -64,6 +66,7 @@ impl Default for LoadOptions {
             passes: PassSet::default(),
             trusted: false,
             target_options: Vec::new(),
+            translation: Translation::default(),
         }
     }
 }
@@ -304,6 +307,7 @@ impl Database {
                     .passes(options.passes)
                     .trusted(options.trusted)
                     .target_options(options.target_options.clone())
+                    .translation(options.translation)
                     .new(self)
             })
     }

@@ -114,6 +114,7 @@ pub use saved::{SavedState, wake, woken};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};
 pub use stages::drivers::{color_of_name, may_have_drivers};
+pub use taipan_base::Translation;
 pub use taipan_cache::{
     Cache, CacheLimits, CacheSecret, Key, KeyHasher, clean_cache, clean_old_cache,
     default_cache_folder, is_inside, project_root,

@@ -201,6 +201,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
         program.debug(db),
         program.extension(db),
         program.trusted(db),
+        program.translation(db).jit,
     ];
     h.number(
         flags
@@ -211,6 +212,7 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     h.text(program.collector(db).name());
     h.number(program.machine(db) as u64);
     h.number(program.passes(db).bits());
+    h.text(&program.translation(db).level_name());
     h.number(program.target_options(db).len() as u64);
     for option in program.target_options(db) {
         h.text(option);

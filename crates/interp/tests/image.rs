@@ -2,16 +2,18 @@
 
 #[path = "image/modules.rs"]
 mod modules;
+#[path = "image/raised.rs"]
+mod raised;
 
 use expect_test::{Expect, expect};
-use taipan_base::{Diagnostic, Program};
+use taipan_base::{Diagnostic, Program, Translation};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
     Builtin, Name, ObjData, Object, class_attr, entry_point, executable_name, image,
     image_diagnostics, module_global, named_function, named_id, object, target_module,
 };
 use taipan_language::{
-    FlowFunction, HelperFunction, HlOp, KnownFunction, ShippedFunction, is_python_name,
+    Collector, FlowFunction, HelperFunction, HlOp, KnownFunction, ShippedFunction, is_python_name,
 };
 use taipan_testkit::TestDb;
 
@@ -613,6 +615,57 @@ fn target_is_given_its_options() {
         True False
     "#]]
     .assert_eq(&image(&db, program).printed);
+}
+
+/// The target knows the level of optimisation, the collector, and whether there is a just-in-time compiler, and so do
+/// functions.
+#[test]
+fn target_knows_the_translation() {
+    let printed = |translation: Translation, collector| {
+        let db = TestDb::with_fixture(
+            "
+            from rpython.rlib import objectmodel
+
+            def run(argv): return 0
+
+            def handle_config(config, translateconfig):
+                print translateconfig.opt, translateconfig._cfgimpl_value_owners['opt'],
+
+            def target(driver, args):
+                t = driver.config.translation
+                print t.jit, t.gc, t.gctransformer, t.withsmallfuncsets, t.backendopt.none,
+                print t.backendopt.remove_asserts, t.list_comprehension_operations,
+                t = objectmodel._translated_config.translation
+                print t.jit, t.gc
+                return run, None
+            ",
+        );
+        let program = Program::builder("/main.py".into(), vec![], 1_000_000)
+            .translation(translation)
+            .collector(collector)
+            .new(&db);
+        image(&db, program).printed.clone()
+    };
+    let at = |level, jit| printed(Translation { level, jit }, Collector::Generational);
+    let mut out = at(None, false) + &at(None, true);
+    for level in 0..=3 {
+        out += &at(Some(level), level == 2);
+    }
+    for collector in [Collector::Boehm, Collector::Ref, Collector::None] {
+        out += &printed(Translation::default(), collector);
+    }
+    expect![[r#"
+        2 cmdline False incminimark framework 5 None False True False incminimark
+        jit cmdline True incminimark framework 5 None False True True incminimark
+        0 cmdline False incminimark framework 0 True False True False incminimark
+        1 cmdline False incminimark framework 0 None False True False incminimark
+        2 cmdline True incminimark framework 5 None False True True incminimark
+        3 cmdline False incminimark framework 5 None True True False incminimark
+        2 cmdline False boehm boehm 5 None False True False boehm
+        2 cmdline False ref ref 5 None False True False ref
+        2 cmdline False none none 5 None False True False none
+    "#]]
+    .assert_eq(&out);
 }
 
 /// Programs that look at the arguments of functions see those of decorated ones.

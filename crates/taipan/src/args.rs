@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
-use taipan_driver::{Failure, Machine, missing_library};
+use taipan_driver::{Failure, Machine, Translation, missing_library};
 use taipan_language::{Collector, PassSet, PassSwitches};
 
 use crate::output::tell;
@@ -387,6 +387,14 @@ impl CodeOptions {
     /// The passes over graphs that run.
     pub(crate) fn passes(&self) -> PassSet {
         self.passes.at(self.optimize)
+    }
+
+    /// What the program is told of its translation.
+    pub(crate) fn translation(&self) -> Translation {
+        Translation {
+            level: self.optimize,
+            jit: self.jit,
+        }
     }
 
     /// Whether code has checks.

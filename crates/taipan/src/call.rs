@@ -59,6 +59,7 @@ fn prepare(args: &CallArgs, context: &mut Context) {
         .unwrap_or(args.engine != Engine::Llinterp);
     context.load.collector = args.collector.gc;
     context.load.passes = args.passes.at(None);
+    context.load.translation.jit = args.jit;
     context.db.generate_jit(args.jit);
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     context.load.collector = args.code.collector.gc;
     context.load.machine = machine;
     context.load.passes = args.code.passes();
+    context.load.translation = args.code.translation();
     // Executables that are made to be run once: checks say lines by it.
     context.load.debug = args.code.checked() && (llvm || engine == taipan_driver::Engine::C);
     context.db.generate_jit(args.code.jit);
@@ -120,6 +121,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     context.load.collector = args.code.collector.gc;
     context.load.machine = machine;
     context.load.passes = args.code.passes();
+    context.load.translation = args.code.translation();
     context.db.generate_jit(args.code.jit);
     context.load.extension = args.extension;
     context.load.debug = args.debug();

@@ -362,10 +362,14 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
         .iter()
         .map(|o| Value::str(o));
     let options = Value::tuple(options.collect());
+    let translation = it.program.translation(it.db);
+    let level = Value::str(&translation.level_name());
+    let jit = Value::Bool(translation.jit);
+    let collector = Value::str(it.program.collector(it.db).rpython_name());
     it.call_method(
         &Value::Ref(m),
         "call_target",
-        &[Value::Ref(module), options],
+        &[Value::Ref(module), options, level, jit, collector],
     )
 }
 

@@ -26,8 +26,9 @@ class Options(object):
 class Driver(Options):
     exe_name = None
 
-    def __init__(self, module):
+    def __init__(self, module, translation):
         self._module = module
+        self._translation = translation
         self._config = None
         self._disabled = []
         self.tasks = {}
@@ -39,11 +40,13 @@ class Driver(Options):
     def config(self):
         """Made when somebody asks, because most programs do not."""
         if self._config is None:
-            self._config = _translation_config(self._module)
+            self._config = _translation_config(self._module, *self._translation)
         return self._config
 
 
-def _translation_config(module):
+def _translation_config(module, level, jit, collector):
+    """The options as if those of the command line had been given to the original: what is said there counts, and
+    the level suggests the rest."""
     from rpython.config import translationoption
     config = translationoption.get_combined_translation_config(translating=True)
     options = getattr(module, 'get_additional_config_options', None)
@@ -51,7 +54,10 @@ def _translation_config(module):
         config = translationoption.get_combined_translation_config(
             options(), existing_config=config, translating=True)
     config.translation.rpython_translate = True
-    translationoption.set_opt_level(config, '2')
+    config.translation.gc = collector
+    if jit and level != 'jit':
+        config.translation.jit = True
+    translationoption.set_opt_level(config, level)
     return config
 
 
@@ -59,13 +65,17 @@ def _translation_config(module):
 exe_name = None
 
 
-def call_target(module, options):
-    """What the target of the module gives back, called with these options of its own."""
-    driver = Driver(module)
+def call_target(module, options, level, jit, collector):
+    """What the target of the module gives back, called with these options of its own, for a translation at that
+    level."""
+    driver = Driver(module, (level, jit, collector))
+    if jit or collector != 'incminimark':
+        from rpython.rlib import objectmodel
+        objectmodel.set_translated_config(jit, collector)
     handle_config = getattr(module, 'handle_config', None)
     if handle_config is not None:
         command = Options()
-        command.opt = '2'
+        command.opt = level
         command.goals = []
         # As if both had been given on the command line.
         command._cfgimpl_value_owners = {'opt': 'cmdline', 'goals': 'cmdline'}

@@ -39,6 +39,7 @@ impl Build {
             collector: args.code.collector.gc,
             machine: args.for_machine.machine(),
             passes: args.code.passes(),
+            translation: args.code.translation(),
             ..context.load.clone()
         };
         let rebuild = Rebuild::new(target, output, load, jit, by(args));

@@ -65,6 +65,7 @@ impl Run {
                     checked: args.run.code.checked(),
                     collector: args.run.code.collector.gc,
                     passes: args.run.code.passes(),
+                    translation: args.run.code.translation(),
                     ..context.load.clone()
                 },
                 args.hot,

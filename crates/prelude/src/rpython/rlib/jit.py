@@ -401,4 +401,5 @@ class Counters(object):
 
 for _number, _name in enumerate(Counters.counters):
     setattr(Counters, _name, _number)
+Counters.counter_names = list(Counters.counters)
 Counters.ncounters = len(Counters.counters)

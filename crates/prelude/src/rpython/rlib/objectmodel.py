@@ -169,6 +169,13 @@ _translated_config = _Options(translation=_Options(
     continuation=False, rweakref=True, reverse_debugger=False, rpython_translate=True,
     split_gc_address_space=False, taggedpointers=False, withsmallfuncsets=0, verbose=False))
 
+def set_translated_config(jit, gc):
+    """Notes how the program is compiled, where that is not the default."""
+    translation = _translated_config.translation.__dict__
+    translation['jit'], translation['gc'] = jit, gc
+    if gc != 'incminimark':
+        translation['gctransformer'] = gc
+
 def fetch_translated_config():
     """The options of the translation, None while a program loads."""
     if we_are_translated():

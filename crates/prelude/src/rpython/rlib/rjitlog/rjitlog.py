@@ -1,6 +1,24 @@
 """The log of the tracing JIT, which nothing writes."""
 
 
+# What the results of a driver's get_location() are: a number for the kind, and the type.
+MP_STR = (0x0, 's')
+MP_INT = (0x0, 'i')
+MP_FILENAME = (0x1, 's')
+MP_LINENO = (0x2, 'i')
+MP_INDEX = (0x4, 'i')
+MP_SCOPE = (0x8, 's')
+MP_OPCODE = (0x10, 's')
+
+
+def returns(*kinds):
+    """Marks a get_location() function with the kinds of its results."""
+    def mark(func):
+        func._loc_types = kinds
+        return func
+    return mark
+
+
 class JitlogError(Exception):
     def __init__(self, msg):
         self.msg = msg
