@@ -49,10 +49,12 @@ pub(crate) enum SectionId {
     Bodies,
     /// Where functions and prebuilt data are.
     Places,
+    /// What the log says.
+    Sources,
 }
 
 impl SectionId {
-    pub(crate) const COUNT: usize = SectionId::Places as usize + 1;
+    pub(crate) const COUNT: usize = SectionId::Sources as usize + 1;
 }
 
 /// Position and hash of a section.

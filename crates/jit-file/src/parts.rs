@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use taipan_codegen::{Place, SymbolRef};
 use taipan_codegen_cranelift::ImageNames;
 use taipan_jit::{OwnTouches, TouchKinds, TouchSet, TsGraph};
-use taipan_jit_native::{Facts, Parts};
+use taipan_jit_native::{Facts, Parts, Sources};
 use taipan_lltype::{FuncSym, SharedNames, StructBody, StructId};
 use taipan_runtime::os;
 
@@ -155,6 +155,10 @@ impl Parts for FileParts {
 
     fn bodies(&self) -> Vec<(StructId, StructBody)> {
         self.0.read_section(SectionId::Bodies)
+    }
+
+    fn sources(&self) -> Sources {
+        self.0.read_section(SectionId::Sources)
     }
 }
 

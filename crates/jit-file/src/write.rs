@@ -33,6 +33,7 @@ pub fn executable(runtime: &Runtime<'_>, program: &Attached<'_>) -> Result<Vec<u
         &tables.graphs,
         &tables.kinds,
         &tables.bodies,
+        &tables.sources,
         &places,
     );
     let (names, named) = SharedNames::of(&shared).ok_or_else(unserializable)?;
@@ -52,6 +53,7 @@ pub fn executable(runtime: &Runtime<'_>, program: &Attached<'_>) -> Result<Vec<u
         out.records(SectionId::GraphIndex, SectionId::Graphs, &graphs);
         out.checked(SectionId::Bodies, &names.to_bytes(&tables.bodies)?);
         out.checked(SectionId::Places, &names.to_bytes(&places)?);
+        out.checked(SectionId::Sources, &names.to_bytes(&tables.sources)?);
         Some(())
     };
     write().ok_or_else(unserializable)?;

@@ -41,6 +41,11 @@ impl Account {
         self.passed.set(self.passed.get().saturating_add(rounds));
     }
 
+    /// How often code came by, in rounds of the interpreter.
+    pub(crate) fn passed(&self) -> u64 {
+        self.passed.get() / ROUNDS
+    }
+
     /// So many operations were compiled.
     pub(crate) fn compiled(&self, operations: usize) {
         self.compiled.set(self.compiled.get() + operations as u64);
@@ -50,7 +55,7 @@ impl Account {
     /// that says how much code is to run first.
     pub(crate) fn allows(&self, threshold: i64) -> bool {
         let threshold = u64::try_from(threshold).unwrap_or(0).max(1);
-        let earned = (self.passed.get() / ROUNDS).saturating_mul(EARNED) / threshold;
+        let earned = self.passed().saturating_mul(EARNED) / threshold;
         let advance = ADVANCE * (THRESHOLD as u64 / threshold).max(1);
         self.compiled.get() <= earned.saturating_add(advance)
     }

@@ -25,7 +25,7 @@ use crate::assumptions::Assumptions;
 use crate::cells::{load, second};
 use crate::free_passes::FreePasses;
 use crate::functions::Functions;
-use crate::greens::{GreenTable, Seen};
+use crate::greens::{GreenTable, Seen, Summary};
 use crate::inside::Inside;
 use crate::program::{CallEffects, Running};
 use crate::room::with_room;
@@ -193,10 +193,10 @@ impl<'p> NativeJit<'p> {
         CURRENT.store(ptr::from_ref(self).cast_mut().cast(), Relaxed);
         let _reset = Reset;
         set_hooks(Some(&HOOKS));
-        self.functions.borrow_mut().begin(&self.entered);
+        self.functions.borrow_mut().begin(self);
         let result = f();
         if let Ok(mut functions) = self.functions.try_borrow_mut() {
-            functions.end();
+            functions.end(self);
         }
         result
     }
@@ -427,6 +427,16 @@ impl<'p> NativeJit<'p> {
             }
         }
         exc::fatal(format!("code cannot be compiled: {why}").as_bytes())
+    }
+
+    /// What is known of the greens of each driver, for the log.
+    pub(crate) fn summaries(&self) -> Vec<Summary> {
+        let summary = |d: &Driver| {
+            let noted = |greens: &[u64], n| self.passed(d, greens, n);
+            d.passes.free_all(d.greens.len(), noted);
+            d.table.borrow().summary()
+        };
+        self.drivers.iter().map(summary).collect()
     }
 
     fn give_up(&self, why: Failure) {

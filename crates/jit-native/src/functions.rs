@@ -802,8 +802,8 @@ impl<'p> Functions<'p> {
     ) -> Result<(), Failure> {
         let mut started = self.log.stopwatch();
         let function = self.cells[&at].function;
-        let graph = self.region(jit, function, start, live, extent);
-        let made = self.log_listing(jit, function, &graph, &mut started);
+        let mut graph = self.region(jit, function, start, live, extent);
+        let made = self.log_listing(jit, function, &mut graph, &mut started);
         let before = self.code.used();
         let graph = gc_transform_quickly(graph, &jit.program);
         let code = self

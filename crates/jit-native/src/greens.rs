@@ -1,6 +1,8 @@
 //! What is known of the green values of a driver: how often code came by with them, or
 //! where the code for them is.
 
+use rustc_hash::FxHashSet;
+
 /// No entry.
 const FREE: u32 = u32::MAX;
 
@@ -13,6 +15,21 @@ pub(crate) enum Seen {
     Compiled(usize),
     /// It cannot be compiled.
     Refused,
+}
+
+/// What is known of all greens of a driver.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Summary {
+    /// How many lists of greens there are.
+    pub(crate) seen: usize,
+    /// How many of them there is code for.
+    pub(crate) compiled: usize,
+    /// How many cannot be compiled.
+    pub(crate) refused: usize,
+    /// How often code came by with the others.
+    pub(crate) passed: u64,
+    /// For each green: how many values it has had.
+    pub(crate) values: Vec<usize>,
 }
 
 /// A hash table by green values, of a fixed number of words.
@@ -50,6 +67,28 @@ impl GreenTable {
         &mut self.seen[entry]
     }
 
+    /// What is in it, for the log.
+    pub(crate) fn summary(&self) -> Summary {
+        let mut summary = Summary {
+            seen: self.seen.len(),
+            ..Summary::default()
+        };
+        for seen in &self.seen {
+            match seen {
+                Seen::Counted(n) => summary.passed += n,
+                Seen::Compiled(_) => summary.compiled += 1,
+                Seen::Refused => summary.refused += 1,
+            }
+        }
+        summary.values = (0..self.width)
+            .map(|i| {
+                let words = self.words.iter().skip(i).step_by(self.width);
+                words.collect::<FxHashSet<_>>().len()
+            })
+            .collect();
+        summary
+    }
+
     fn find(&self, greens: &[u64]) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = hash(greens) & mask;
@@ -85,7 +124,7 @@ pub(crate) fn hash(greens: &[u64]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{GreenTable, Seen};
+    use super::{GreenTable, Seen, Summary};
 
     #[test]
     fn greens_are_told_apart() {
@@ -97,6 +136,16 @@ mod tests {
             assert_eq!(*table.entry(&[i % 40, i / 40]), Seen::Counted(i));
         }
         assert_eq!(*table.entry(&[40, 0]), Seen::Counted(0));
+        *table.entry(&[3, 0]) = Seen::Refused;
+        *table.entry(&[4, 0]) = Seen::Compiled(1);
+        let expected = Summary {
+            seen: 1001,
+            compiled: 1,
+            refused: 1,
+            passed: 999 * 500 - 3 - 4,
+            values: vec![41, 25],
+        };
+        assert_eq!(table.summary(), expected);
     }
 
     #[test]

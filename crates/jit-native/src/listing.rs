@@ -1,15 +1,16 @@
 //! Units and values as text, for the log.
 
-use serde_json::{Value, json};
 use taipan_graph::text::GraphText;
-use taipan_graph::{ExitSwitch, Operation, cleanup};
+use taipan_graph::{Operation, VarId, cleanup};
 use taipan_jit::engine::Entered;
 use taipan_jit::{Note, Word, World, type_name};
 use taipan_lltype::text::LLNames;
 use taipan_lltype::{
     Addr, FuncSym, LLConst, LLGraph, LLOperand, LLType, LLValue, LowLevel, NamedOperands,
-    OBJECT_VTABLE, PlainOp, STR, TypeKind, View,
+    OBJECT_VTABLE, STR, TypeKind, View,
 };
+
+use crate::costs::{About, is_tally};
 
 /// Longer strings are cut.
 const LONGEST: usize = 60;
@@ -21,27 +22,24 @@ pub(crate) struct Listing {
     pub(crate) code: Vec<String>,
     /// The merge points in it, in words.
     pub(crate) merge_points: Vec<String>,
-    /// The objects that are made in it which existed while compiling only.
-    pub(crate) forced: Vec<Value>,
 }
 
 impl Listing {
-    /// That of a graph. `note` says what is noted by an operation, `exit` what a cell leads
-    /// to.
+    /// That of a graph. `exit` says what a cell leads to.
     pub(crate) fn new(
         graph: &LLGraph,
-        mut note: impl FnMut(&Operation<LowLevel>) -> Option<Note>,
-        mut location: impl FnMut(&FuncSym, &[Word]) -> String,
+        about: &mut dyn About,
         mut exit: impl FnMut(usize) -> String,
     ) -> Listing {
         let mut out = Listing::default();
         let mut graph = graph.clone();
         for block in &mut graph.blocks {
             // What only counts how often the unit is entered is there for the log.
-            block.operations.retain(|op| {
-                let tally = op.op == PlainOp::JitCount.into();
-                !tally || block.exitswitch == ExitSwitch::Value(LLOperand::Var(op.result))
-            });
+            let tallies: Vec<VarId> = (block.operations.iter())
+                .filter(|op| is_tally(block, op))
+                .map(|op| op.result)
+                .collect();
+            block.operations.retain(|op| !tallies.contains(&op.result));
         }
         cleanup(&mut graph);
         graph.compact();
@@ -55,15 +53,14 @@ impl Listing {
             let operations = &graph.block(b).operations;
             for (i, line) in lines.lines().enumerate() {
                 let op = i.checked_sub(1).and_then(|i| operations.get(i));
-                let noted = op.and_then(&mut note);
+                let noted = op.and_then(|op| about.note(op));
                 out.code.push(match (noted, op) {
                     (Some(Note::MergePoint { portal, greens }), _) => {
-                        let place = location(&portal, &greens);
+                        let place = about.location(&portal, &greens);
                         out.merge_points.push(place.clone());
                         format!("    # {place}")
                     }
                     (Some(Note::Forced { ty, why }), _) => {
-                        out.forced.push(json!({"type": type_name(ty), "why": why}));
                         format!("    # a {} is made: {why}", type_name(ty))
                     }
                     (None, Some(op)) => match leaves_by(op) {

@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use taipan_lltype::{LLGraph, LLOp, PlainOp};
 
+use crate::costs::is_tally;
+
 /// The version of the format.
 const VERSION: u32 = 1;
 
@@ -33,6 +35,10 @@ struct Lines {
     units: FxHashMap<usize, usize>,
     /// The words that units count down, by number.
     tallies: Vec<usize>,
+    /// The same for rounds of their loops, by unit.
+    rounds: FxHashMap<usize, Vec<usize>>,
+    /// CPU time of the process when the program started.
+    cpu: Duration,
 }
 
 impl Log {
@@ -53,6 +59,8 @@ impl Log {
                 reasons: FxHashMap::default(),
                 units: FxHashMap::default(),
                 tallies: Vec::new(),
+                rounds: FxHashMap::default(),
+                cpu: process_time(),
             }),
             perf,
             start: Instant::now(),
@@ -98,8 +106,10 @@ impl Log {
     pub(crate) fn end(&mut self, units: usize, hot: usize, bytes: usize) {
         let Some(lines) = &self.lines else { return };
         let (specialising, compiling) = (lines.specialising, lines.compiling);
+        let cpu = self.cpu();
         self.event("end", || {
             json!({
+                "cpu_us": micros(cpu),
                 "specialise_us": micros(specialising),
                 "compile_us": micros(compiling),
                 "units": units,
@@ -147,6 +157,25 @@ impl Log {
         if let Some(lines) = &mut self.lines {
             lines.tallies.push(tally);
         }
+    }
+
+    /// The words that loops of a unit count down.
+    pub(crate) fn count_rounds_by(&mut self, unit: usize, words: Vec<usize>) {
+        if let Some(lines) = &mut self.lines {
+            lines.rounds.insert(unit, words);
+        }
+    }
+
+    /// The words that loops of a unit count down.
+    pub(crate) fn rounds(&self, unit: usize) -> &[usize] {
+        let lines = self.lines.as_ref();
+        lines.and_then(|l| l.rounds.get(&unit)).map_or(&[], |w| w)
+    }
+
+    /// CPU time of the process since the program started, if somebody wants to know.
+    pub(crate) fn cpu(&self) -> Duration {
+        let lines = self.lines.as_ref();
+        lines.map_or(Duration::ZERO, |l| process_time().saturating_sub(l.cpu))
     }
 
     /// The words that units count down, by number.
@@ -200,12 +229,21 @@ impl Stopwatch {
 
 /// How long this thread has run.
 fn cpu_time() -> Duration {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// How long all threads have run.
+fn process_time() -> Duration {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock(which: libc::clockid_t) -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the time is written there.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    unsafe { libc::clock_gettime(which, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
@@ -213,15 +251,22 @@ pub(crate) fn micros(d: Duration) -> u64 {
     d.as_micros() as u64
 }
 
-/// How many operations a graph has that do something.
+/// How many operations a graph has that do something. What counts for the log is left out: what is
+/// compiled does not depend on it.
 pub(crate) fn operations(g: &LLGraph) -> usize {
-    let silent = |op: LLOp| {
-        matches!(
-            op,
-            LLOp::Plain(PlainOp::SameAs | PlainOp::CastPointer | PlainOp::JitNote)
-        )
-    };
-    (g.blocks.iter().flat_map(|b| &b.operations))
-        .filter(|op| !silent(op.op))
-        .count()
+    let each = g.blocks.iter().map(|b| {
+        let operations = b.operations.iter();
+        operations
+            .filter(|op| does_something(op.op) && !is_tally(b, op))
+            .count()
+    });
+    each.sum()
+}
+
+/// Whether an operation becomes code.
+pub(crate) fn does_something(op: LLOp) -> bool {
+    !matches!(
+        op,
+        LLOp::Plain(PlainOp::SameAs | PlainOp::CastPointer | PlainOp::JitNote)
+    )
 }

@@ -7,16 +7,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use taipan_jit::engine::{References, function_of};
 use taipan_jit::{
-    DriverInfo, FunctionHints, JitProgram, OwnTouches, TouchKinds, TouchSet, TouchTable, TsGraph,
+    DriverInfo, FunctionHints, JitProgram, OwnTouches, SourceLine, StaysCall, TouchKinds, TouchSet,
+    TouchTable, TsGraph,
 };
 use taipan_language::Exc;
 use taipan_lltype::{
-    FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody, StructId,
-    TypeKind,
+    CodePlace, FuncSym, LLGraph, LLType, Program, StaticData, StaticSym, StaticValue, StructBody,
+    StructId, TypeKind,
 };
 use taipan_transform::Effects;
 
 use crate::program::CallEffects;
+use crate::sources::{Index, Sources, field_names};
 
 /// The exceptions that compiled code raises by itself.
 const EXCEPTIONS: [Exc; 3] = [Exc::OverflowError, Exc::RuntimeError, Exc::StackOverflow];
@@ -51,6 +53,8 @@ pub struct JitTables {
     pub touches: Vec<TouchSet>,
     /// The structs whose fields are not a part of their types.
     pub bodies: Vec<(StructId, StructBody)>,
+    /// What the log says.
+    pub sources: Sources,
 }
 
 impl JitTables {
@@ -85,6 +89,13 @@ impl JitTables {
         types.extend(functions.iter().map(|(f, _)| f.ptr_type()));
         let exceptions =
             EXCEPTIONS.map(|e| (program.exception_vtable(e), program.exception_instance(e)));
+        let bodies = bodies(program, types);
+        let instances = bodies.iter().filter_map(|(id, body)| {
+            let is_class = matches!(id, StructId::Instance(_));
+            is_class.then(|| (id.clone(), field_names(&body.fields)))
+        });
+        let called = functions.iter().map(|f| &f.0);
+        let sources = Sources::new(program, called, &graphs, instances);
         let tables = JitTables {
             drivers,
             exceptions: exceptions.to_vec(),
@@ -92,7 +103,8 @@ impl JitTables {
             graphs,
             kinds: touches.kinds,
             touches: touches.sets,
-            bodies: bodies(program, types),
+            bodies,
+            sources,
         };
         (tables, references)
     }
@@ -141,6 +153,9 @@ pub trait Parts {
 
     /// The structs whose fields are not a part of their types.
     fn bodies(&self) -> Vec<(StructId, StructBody)>;
+
+    /// What the log says.
+    fn sources(&self) -> Sources;
 }
 
 impl Parts for JitTables {
@@ -159,6 +174,10 @@ impl Parts for JitTables {
     fn bodies(&self) -> Vec<(StructId, StructBody)> {
         self.bodies.clone()
     }
+
+    fn sources(&self) -> Sources {
+        self.sources.clone()
+    }
 }
 
 /// A program that is known by tables.
@@ -171,6 +190,7 @@ pub struct Tabled {
     touches: RefCell<FxHashMap<u32, Arc<OwnTouches>>>,
     unknown: Arc<OwnTouches>,
     bodies: OnceCell<FxHashMap<StructId, Arc<StructBody>>>,
+    sources: OnceCell<Index>,
 }
 
 impl Tabled {
@@ -195,6 +215,7 @@ impl Tabled {
             touches: RefCell::default(),
             unknown: Arc::new(OwnTouches::anything()),
             bodies: OnceCell::new(),
+            sources: OnceCell::new(),
         }
     }
 
@@ -206,6 +227,14 @@ impl Tabled {
     fn facts(&self, f: &FuncSym) -> Option<&Facts> {
         let functions = || self.parts.functions().into_iter().collect();
         self.functions.get_or_init(functions).get(f)
+    }
+
+    fn sources(&self) -> &Index {
+        self.sources.get_or_init(|| {
+            let functions = self.parts.functions().into_iter();
+            let functions = functions.map(|(f, facts)| (f, facts.graph));
+            Index::new(self.parts.sources(), functions)
+        })
     }
 
     fn exception(&self, exception: Exc) -> &(StaticSym, StaticSym) {
@@ -296,6 +325,22 @@ impl JitProgram for Tabled {
         touches
             .or_insert_with(|| Arc::new(self.parts.touches(number)))
             .clone()
+    }
+
+    fn line(&self, place: &CodePlace) -> Option<SourceLine> {
+        self.sources().line(place)
+    }
+
+    fn loop_line(&self, f: &FuncSym) -> Option<SourceLine> {
+        self.sources().loop_line(f)
+    }
+
+    fn stays_call(&self, f: &FuncSym) -> Option<StaysCall> {
+        self.sources().stays_call(f)
+    }
+
+    fn is_settled(&self, class: &StructId, field: &str) -> bool {
+        self.sources().is_settled(class, field)
     }
 }
 

@@ -7,15 +7,17 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops};
+use taipan_graph::{Block, BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, find_loops};
 use taipan_jit::engine::{PortalCall, ResidualFunction};
-use taipan_jit::{Built, Stub, Word};
+use taipan_jit::{Built, Stub, Word, is_note};
 use taipan_lltype::{
     BOOL, CHAR, Called, FuncSym, FuncType, LLConst, LLGraph, LLOperand, LLType, LowLevel,
     NamedOperands, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED, TypeKind, UNICHAR,
     VOID, View,
 };
 use taipan_runtime::jit::left_words;
+
+use crate::costs::is_tally;
 
 const _: () = assert!(taipan_jit::MOST_LEFT <= taipan_runtime::jit::MOST_LEFT);
 
@@ -112,6 +114,14 @@ impl VirtualCall<'_> {
         return_value(&mut g, returned, result);
         g
     }
+}
+
+/// How many operations a block has. What is noted and counted for the log is left out.
+pub(crate) fn size(block: &Block<LowLevel>) -> usize {
+    let operations = block.operations.iter();
+    operations
+        .filter(|op| !is_note(op) && !is_tally(block, op))
+        .count()
 }
 
 struct Builder<'a> {
@@ -584,7 +594,7 @@ impl Builder<'_> {
     /// Has the heads of loops counted, and the start if it can be entered from elsewhere: it may be
     /// a part of a loop through other units.
     fn count(&mut self, start: BlockId) {
-        let size = |g: &LLGraph, b: &BlockId| g.block(*b).operations.len();
+        let size = |g: &LLGraph, b: &BlockId| size(g.block(*b));
         let loops = find_loops(&self.g).into_iter();
         let heads: FxHashMap<BlockId, usize> = loops
             .map(|l| (l.header, l.blocks.iter().map(|b| size(&self.g, b)).sum()))

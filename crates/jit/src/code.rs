@@ -15,9 +15,12 @@
 //!     split v7 block3, block4           ; generates a branch, goes on with both sides
 //! ```
 
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use taipan_graph::ExitCase;
-use taipan_lltype::{FuncSym, LLConst, LLOp, LLType, LowLevel, PlainOp, View};
+use taipan_lltype::{FuncKind, FuncSym, LLConst, LLOp, LLType, LowLevel, PlainOp, View};
 
 use crate::annotator::SpecIx;
 use crate::colors::CallColor;
@@ -243,6 +246,79 @@ impl TsGraph {
 }
 
 impl TsGraph {
+    /// The instructions of the function that its operations come from, in order.
+    pub fn instructions(&self) -> BTreeSet<u32> {
+        let operations = self.blocks.iter().flat_map(|b| &b.ops);
+        operations.map(|op| op.at).collect()
+    }
+
+    /// The instruction that is the merge point of its driver.
+    pub fn merge_point(&self) -> Option<u32> {
+        let mut operations = self.blocks.iter().flat_map(|b| &b.ops);
+        let point = operations.find(|op| matches!(op.kind, TsKind::DriverMergePoint { .. }));
+        point.map(|op| op.at)
+    }
+
+    /// Which of the arguments that have a value at run time say where to read, or are passed to a
+    /// function of the program, themselves or after arithmetic: code may differ by them.
+    pub fn deciding_arguments(&self) -> Vec<bool> {
+        let inputs = self.blocks[self.start as usize].inputs.iter();
+        let inputs = inputs.filter(|s| !self.slots[**s as usize].ty.is_void());
+        inputs.map(|s| self.decides(*s)).collect()
+    }
+
+    fn decides(&self, argument: Slot) -> bool {
+        let mut from = FxHashSet::from_iter([argument]);
+        loop {
+            let before = from.len();
+            let is_in =
+                |a: &Arg, from: &FxHashSet<Slot>| matches!(a, Arg::Slot(s) if from.contains(s));
+            for b in &self.blocks {
+                for op in &b.ops {
+                    let used = op.args.iter().position(|a| is_in(a, &from));
+                    match (&op.kind, used) {
+                        (_, None) | (TsKind::DriverMergePoint { .. }, _) => {}
+                        (TsKind::Read { .. }, _) => return true,
+                        (
+                            TsKind::Call(..)
+                            | TsKind::Inline(_)
+                            | TsKind::GreenCall
+                            | TsKind::ElidableCall
+                            | TsKind::ResidualCall,
+                            _,
+                        ) => {
+                            // Helpers make texts of numbers, and the like.
+                            let helper = matches!(op.operand(), Arg::Const(LLConst::Func(f))
+                                if matches!(f.kind(), FuncKind::Helper { .. }));
+                            if !helper {
+                                return true;
+                            }
+                        }
+                        _ if op.read_place().is_some() => return true,
+                        _ => _ = from.insert(op.result),
+                    }
+                }
+                for link in b.exit.links() {
+                    let inputs = self.blocks[link.target as usize].inputs.iter();
+                    let passed = inputs.zip(&link.args).filter(|(_, a)| is_in(a, &from));
+                    let passed: Vec<Slot> = passed.map(|(s, _)| *s).collect();
+                    from.extend(passed);
+                }
+            }
+            if from.len() == before {
+                return false;
+            }
+        }
+    }
+
+    /// The names of its arguments that have a value at run time.
+    pub fn argument_names(&self) -> Vec<&str> {
+        let inputs = self.blocks[self.start as usize].inputs.iter();
+        let slots = inputs.map(|s| &self.slots[*s as usize]);
+        let slots = slots.filter(|s| !s.ty.is_void());
+        slots.map(|s| &*s.name).collect()
+    }
+
     /// The blocks that a loop comes back to, by number.
     pub(crate) fn loop_heads(&self) -> Vec<bool> {
         let mut heads = vec![false; self.blocks.len()];

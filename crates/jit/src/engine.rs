@@ -8,14 +8,15 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
-    Addr, FuncSym, FuncType, HeapError, LLConst, LLGraph, LLType, LowLevel, Memory, VoidConst,
+    Addr, CodePlace, FuncSym, FuncType, HeapError, LLConst, LLGraph, LLType, LowLevel, Memory,
+    VoidConst,
 };
 
 use crate::arguments::{Built, VirtualArguments, built_arguments};
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::drivers::DriverInfo;
 use crate::generate::Generator;
-use crate::notes::{Note, note_number};
+use crate::notes::{Note, Waits, note_number};
 use crate::program::JitProgram;
 pub use crate::residual::PortalCall;
 use crate::residual::{ResidualCounts, Stub};
@@ -286,6 +287,17 @@ impl<'p> ResidualFunction<'p> {
     /// What is noted by an operation of the code.
     pub fn note(&self, op: &Operation<LowLevel>) -> Option<&Note> {
         self.0.residual.notes.get(note_number(op)?)
+    }
+
+    /// The instruction that an operation of the code comes from.
+    pub fn origin(&self, op: &Operation<LowLevel>) -> Option<CodePlace> {
+        self.0.origin(op.at)
+    }
+
+    /// What is noted of the promotion that is a stub, and the instruction that promotes.
+    pub fn promotion(&self, stub: usize) -> Option<(Waits, Option<CodePlace>)> {
+        let waits = *self.0.residual.notes.promotion(stub)?;
+        Some((waits, self.0.instruction_at(waits.at)))
     }
 
     /// The code for people.

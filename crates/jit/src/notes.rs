@@ -9,13 +9,15 @@
 //!
 //! Nothing is noted, and no operation is there, unless the [`World`](crate::World) wants it.
 
+use std::collections::BTreeMap;
+
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{
     FuncSym, LLConst, LLOperand, LLType, LowLevel, NamedOperands, PlainOp, VOID, View,
 };
 
 use crate::residual::Residual;
-use crate::specialize::Specializer;
+use crate::specialize::{Promoted, Specializer};
 use crate::state::Word;
 
 /// What is noted at a place of residual code.
@@ -46,25 +48,49 @@ pub fn type_name(ty: LLType) -> String {
     }
 }
 
+/// What is noted of a promotion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waits {
+    /// What wants the value known.
+    pub of: Promoted,
+    /// The number of the green, if it is one.
+    pub green: Option<usize>,
+    /// Where: timeshifted graph and instruction.
+    pub(crate) at: (u32, u32),
+}
+
 /// All notes of a residual function, if somebody wants them.
 #[derive(Default)]
 pub(crate) struct Notes {
     all: Option<Vec<Note>>,
+    /// Promotions, by the numbers of their stubs.
+    promotions: BTreeMap<usize, Waits>,
     /// What comes next, and may force an object.
     why: String,
+    /// The green that is promoted next.
+    pub(crate) green: usize,
 }
 
 impl Notes {
     pub(crate) fn new(wanted: bool) -> Notes {
         Notes {
             all: wanted.then(Vec::new),
-            why: String::new(),
+            ..Notes::default()
         }
+    }
+
+    pub(crate) fn promotion(&self, stub: usize) -> Option<&Waits> {
+        self.promotions.get(&stub)
     }
 
     pub(crate) fn get(&self, number: usize) -> Option<&Note> {
         self.all.as_ref()?.get(number)
     }
+}
+
+/// Whether an operation only notes something.
+pub fn is_note(op: &Operation<LowLevel>) -> bool {
+    op.op == PlainOp::JitNote.into()
 }
 
 /// The number of the note that an operation stands for.
@@ -95,6 +121,16 @@ impl Specializer<'_> {
     pub(crate) fn because(&mut self, why: impl FnOnce(&Self) -> String) {
         if self.residual.notes.all.is_some() {
             self.residual.notes.why = why(self);
+        }
+    }
+
+    /// A stub waits for a value.
+    pub(crate) fn note_promotion(&mut self, stub: usize, of: Promoted) {
+        let at = self.residual.here;
+        let notes = &mut self.residual.notes;
+        if notes.all.is_some() {
+            let green = (of == Promoted::Green).then_some(notes.green);
+            notes.promotions.insert(stub, Waits { of, green, at });
         }
     }
 

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use taipan_graph::{BlockId, Operation, VarId, find_loops};
 use taipan_lltype::{
     FuncSym, LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, TypeKind, View,
@@ -24,11 +25,52 @@ use crate::timeshift::{Coloring, NewOps, timeshift_graph};
 /// into functions with loops, unless they may be unrolled, nor into those that are better
 /// left as calls. Of one with a merge point the loop is not followed: see the specialiser.
 pub fn looks_inside(hints: &FunctionHints, graph: &LLGraph) -> bool {
-    let opaque = hints.elidable || hints.look_inside == Some(false);
+    stays_call(hints, graph).is_none()
+}
+
+/// Why compilers of drivers do not follow calls of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum StaysCall {
+    /// The hint `elidable`.
+    Elidable,
+    /// The hint `dont_look_inside`.
+    DontLookInside,
+    /// A loop, without the hint `unroll_safe`.
+    Loop,
+    /// It sets a parameter of a driver.
+    SetsParameter,
+    /// It has no graph: a function of the runtime or of a C library.
+    External,
+}
+
+impl StaysCall {
+    /// Its name in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            StaysCall::Elidable => "elidable",
+            StaysCall::DontLookInside => "dont_look_inside",
+            StaysCall::Loop => "loop",
+            StaysCall::SetsParameter => "set_param",
+            StaysCall::External => "external",
+        }
+    }
+}
+
+/// Why calls of a function with that graph stay calls; none if they are followed.
+pub fn stays_call(hints: &FunctionHints, graph: &LLGraph) -> Option<StaysCall> {
     let sets = |op: &Operation<LowLevel>| op.op == PlainOp::JitSetParam.into();
-    !opaque
-        && (hints.unroll_safe || hints.has_merge_point || find_loops(graph).is_empty())
-        && !graph.blocks.iter().flat_map(|b| &b.operations).any(sets)
+    let unrolled = hints.unroll_safe || hints.has_merge_point;
+    if hints.elidable {
+        Some(StaysCall::Elidable)
+    } else if hints.look_inside == Some(false) {
+        Some(StaysCall::DontLookInside)
+    } else if !unrolled && !find_loops(graph).is_empty() {
+        Some(StaysCall::Loop)
+    } else if graph.blocks.iter().flat_map(|b| &b.operations).any(sets) {
+        Some(StaysCall::SetsParameter)
+    } else {
+        None
+    }
 }
 
 /// Timeshifts the graph of a function for compilers of drivers; none if that cannot be done.

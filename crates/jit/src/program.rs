@@ -2,11 +2,21 @@
 
 use std::sync::Arc;
 
-use taipan_lltype::{FuncSym, LLGraph, Program};
+use taipan_lltype::{CodePlace, FuncSym, LLGraph, Program, StructId};
 
 use crate::code::TsGraph;
 use crate::drivers::DriverInfo;
+use crate::online::StaysCall;
 use crate::touches::OwnTouches;
+
+/// A line of the source.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SourceLine {
+    /// Path of the file.
+    pub file: Arc<str>,
+    /// From 1 on.
+    pub line: u32,
+}
 
 /// What the attributes of a function say to the JIT generator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -58,6 +68,27 @@ pub trait JitProgram: Program {
 
     /// What it does to memory.
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
+
+    /// File and line of an instruction, for the log; none where that is not known.
+    fn line(&self, _: &CodePlace) -> Option<SourceLine> {
+        None
+    }
+
+    /// Why calls of a function stay calls, for the log; none if they are followed, or if that is not
+    /// known.
+    fn stays_call(&self, _: &FuncSym) -> Option<StaysCall> {
+        None
+    }
+
+    /// File and line of the first loop of a function, for the log.
+    fn loop_line(&self, _: &FuncSym) -> Option<SourceLine> {
+        None
+    }
+
+    /// Whether a field of a class is written only in objects that are being made, for the log.
+    fn is_settled(&self, _: &StructId, _field: &str) -> bool {
+        false
+    }
 
     /// Called in every loop that may take long. Unwinds if the result is not needed any more.
     fn check_cancelled(&self) {}

@@ -22,6 +22,7 @@ mod predict;
 mod stubs;
 
 pub(crate) use ops::touches_memory;
+pub use stubs::Promoted;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -311,8 +312,12 @@ impl<'p> Specializer<'p> {
 
     /// Where an operation of residual code comes from.
     pub(crate) fn origin(&self, at: u32) -> Option<CodePlace> {
-        let (code, at) = self.residual.place(at)?;
-        let func = self.graphs[code as usize].func.clone();
+        self.instruction_at(self.residual.place(at)?)
+    }
+
+    /// An instruction of a graph.
+    pub(crate) fn instruction_at(&self, (code, at): (u32, u32)) -> Option<CodePlace> {
+        let func = self.graphs.get(code as usize)?.func.clone();
         Some(CodePlace { func, at })
     }
 

@@ -129,6 +129,21 @@ pub(crate) struct JitlogArgs {
     /// Machine code, too, if TAIPAN_JITLOG_ASM was set.
     #[arg(long)]
     pub(crate) asm: bool,
+    /// The ten places that cost most, why, and what helps.
+    #[arg(long, conflicts_with_all = ["summary", "code", "asm", "function", "driver"])]
+    pub(crate) advise: bool,
+    /// How advice is printed.
+    #[arg(long, value_enum, default_value = "text", requires = "advise")]
+    pub(crate) format: AdviceFormat,
+}
+
+/// How advice is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdviceFormat {
+    /// For people.
+    Text,
+    /// One line, an object.
+    Json,
 }
 
 /// More threads than this are a slip: each takes address space for deep recursion.

@@ -1,11 +1,17 @@
 //! `taipan jitlog`: what a just-in-time compiler wrote into `TAIPAN_JITLOG`.
 
+mod advise;
+mod groups;
+mod remedies;
+mod totals;
+mod values;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::args::JitlogArgs;
+use crate::args::{AdviceFormat, JitlogArgs};
 use crate::output::{put, tell};
 
 /// The version of the format that this reads.
@@ -26,28 +32,23 @@ enum Event {
         location: String,
         count: i64,
         specialise_us: u64,
+        #[serde(default)]
+        greens: Vec<String>,
+        #[serde(default)]
+        passed: u64,
+        #[serde(default)]
+        cpu_us: u64,
     },
-    Refused {
-        driver: String,
-        location: String,
-        why: String,
-    },
-    Grown {
-        function: usize,
-        stub: usize,
-        value: Option<String>,
-        specialise_us: u64,
-    },
+    Refused(Refused),
+    Grown(Grown),
     Unit(Unit),
     Entered {
         unit: usize,
-        count: u64,
+        #[serde(flatten)]
+        entries: Entries,
     },
-    End {
-        specialise_us: u64,
-        compile_us: u64,
-        bytes: u64,
-    },
+    Greens(Greens),
+    End(End),
     #[serde(other)]
     Other,
 }
@@ -65,6 +66,78 @@ struct Driver {
     portal: String,
     greens: Vec<String>,
     reds: Vec<String>,
+    #[serde(default)]
+    green_names: Vec<String>,
+    /// Which of them say where something is read, or are passed to functions.
+    #[serde(default)]
+    deciding_greens: Vec<bool>,
+    file: Option<String>,
+    line: Option<u64>,
+}
+
+impl Driver {
+    /// Whether code may differ by a green in more than a number.
+    fn decides(&self, green: usize) -> bool {
+        self.deciding_greens.get(green).is_none_or(|d| *d)
+    }
+
+    /// The function with its merge point.
+    fn function(&self) -> Option<String> {
+        self.portal.strip_prefix("portal of ").map(str::to_owned)
+    }
+}
+
+/// A loop that stays interpreted.
+#[derive(Deserialize)]
+struct Refused {
+    driver: String,
+    location: String,
+    why: String,
+}
+
+/// Compilation went on where code had come to a stub.
+#[derive(Deserialize)]
+struct Grown {
+    function: usize,
+    stub: usize,
+    value: Option<String>,
+    specialise_us: u64,
+    /// What wanted the value known, and where.
+    what: Option<String>,
+    green: Option<usize>,
+    file: Option<String>,
+    line: Option<u64>,
+}
+
+/// How often a unit was entered, and how often its loops went around.
+#[derive(Default, Deserialize)]
+struct Entries {
+    count: u64,
+    #[serde(default)]
+    rounds: Vec<u64>,
+}
+
+/// The greens that a driver came by with.
+#[derive(Deserialize)]
+struct Greens {
+    driver: String,
+    seen: u64,
+    compiled: u64,
+    refused: u64,
+    passed: u64,
+    values: Vec<u64>,
+}
+
+/// The end of the program.
+#[derive(Deserialize)]
+struct End {
+    #[serde(skip)]
+    at: f64,
+    specialise_us: u64,
+    compile_us: u64,
+    bytes: u64,
+    #[serde(default)]
+    cpu_us: u64,
 }
 
 /// Machine code that was made at once.
@@ -80,16 +153,56 @@ struct Unit {
     address: String,
     compile_us: u64,
     merge_points: Vec<String>,
-    forced: Vec<Forced>,
+    forced: Vec<Cost>,
     code: Vec<String>,
     #[serde(default)]
     assembly: Vec<String>,
+    /// How many operations each of its loops has, and how many are in none.
+    #[serde(default)]
+    loops: Vec<u64>,
+    #[serde(default)]
+    outside: u64,
+    #[serde(default)]
+    calls: Vec<Cost>,
+    #[serde(default)]
+    reads: Vec<Cost>,
 }
 
-#[derive(Deserialize)]
-struct Forced {
-    r#type: String,
-    why: String,
+/// Something that code of a unit does, at one place: a call, an object that is made, or a read. Each has some
+/// of these.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cost {
+    count: u64,
+    file: Option<String>,
+    line: Option<u64>,
+    function: Option<String>,
+    location: String,
+    #[serde(rename = "loop")]
+    in_loop: Option<usize>,
+    each_round: Option<bool>,
+    /// Of a call, and of an object.
+    why: Option<String>,
+    callee: Option<String>,
+    targets: Vec<String>,
+    target_count: u64,
+    arguments: u64,
+    unknown_arguments: Vec<usize>,
+    writes: bool,
+    helper: bool,
+    loop_file: Option<String>,
+    loop_line: Option<u64>,
+    /// Of an object.
+    r#type: Option<String>,
+    /// Of a read.
+    class: String,
+    field: String,
+    immutable: bool,
+    known: bool,
+    follows: bool,
+    list: bool,
+    resized: bool,
+    deep: bool,
 }
 
 /// A residual function, and what became of it.
@@ -101,11 +214,24 @@ struct Function {
     /// What happened, in order.
     story: Vec<Step>,
     specialise_us: u64,
+    greens: Vec<String>,
+    /// How often the interpreter had come by anywhere when it was started, and the CPU time until then.
+    passed: u64,
+    cpu_us: u64,
 }
 
 enum Step {
-    Grown(String),
+    Grown(f64, Grown),
     Unit(f64, Unit),
+}
+
+impl Function {
+    fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.story.iter().filter_map(|step| match step {
+            Step::Unit(_, unit) => Some(unit),
+            Step::Grown(..) => None,
+        })
+    }
 }
 
 /// All of a log.
@@ -113,9 +239,10 @@ enum Step {
 struct Log {
     drivers: Vec<Driver>,
     functions: Vec<Function>,
-    refused: Vec<(String, String)>,
-    entered: BTreeMap<usize, u64>,
-    end: Option<(u64, u64, u64)>,
+    refused: Vec<Refused>,
+    entered: BTreeMap<usize, Entries>,
+    greens: Vec<Greens>,
+    end: Option<End>,
 }
 
 pub(crate) fn jitlog(args: &JitlogArgs) -> i32 {
@@ -124,12 +251,20 @@ pub(crate) fn jitlog(args: &JitlogArgs) -> i32 {
         Err(e) => Err(e.to_string()),
     };
     match log {
+        Ok(log) if args.advise => put(&log.advice(args.format)),
         Ok(log) => put(&log.text(args)),
         Err(why) => {
             tell(&format!("taipan: {}: {why}\n", args.file));
             2
         }
     }
+}
+
+/// A path as the author writes it: from the current folder on, if it is in there.
+fn shown(path: &str) -> &str {
+    let here = std::env::current_dir().ok();
+    let inside = here.and_then(|here| path.strip_prefix(here.to_str()?)?.strip_prefix('/'));
+    inside.unwrap_or(path)
 }
 
 impl Log {
@@ -169,6 +304,9 @@ impl Log {
                 location,
                 count,
                 specialise_us,
+                greens,
+                passed,
+                cpu_us,
             } => {
                 let head = format!(
                     "function {function}: {location}\n    driver {driver}, {portal}; \
@@ -181,44 +319,66 @@ impl Log {
                     head,
                     story: Vec::new(),
                     specialise_us,
+                    greens,
+                    passed,
+                    cpu_us,
                 });
             }
-            Event::Refused {
-                driver,
-                location,
-                why,
-            } => {
-                let text = format!("{location} ({driver}) stays interpreted: {why}\n");
-                self.refused.push((driver, text));
-            }
-            Event::Grown {
-                function,
-                stub,
-                value,
-                specialise_us,
-            } => {
-                let what = match value {
-                    Some(value) => format!("{value} arrived at stub {stub}"),
-                    None => format!("stub {stub} was reached"),
-                };
-                let text = format!("    {at:.6} s: {what}, specialised in {specialise_us} us\n");
-                let f = self.functions.get_mut(function).ok_or_else(wrong)?;
-                f.specialise_us += specialise_us;
-                f.story.push(Step::Grown(text));
+            Event::Refused(refused) => self.refused.push(refused),
+            Event::Grown(grown) => {
+                let f = self.functions.get_mut(grown.function).ok_or_else(wrong)?;
+                f.specialise_us += grown.specialise_us;
+                f.story.push(Step::Grown(at, grown));
             }
             Event::Unit(unit) => {
                 let f = self.functions.get_mut(unit.function).ok_or_else(wrong)?;
                 f.story.push(Step::Unit(at, unit));
             }
-            Event::Entered { unit, count } => _ = self.entered.insert(unit, count),
-            Event::End {
-                specialise_us,
-                compile_us,
-                bytes,
-            } => self.end = Some((specialise_us, compile_us, bytes)),
+            Event::Entered { unit, entries } => _ = self.entered.insert(unit, entries),
+            Event::Greens(greens) => self.greens.push(greens),
+            Event::End(end) => self.end = Some(End { at, ..end }),
             Event::Other => {}
         }
         Ok(())
+    }
+
+    fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.functions.iter().flat_map(Function::units)
+    }
+
+    /// How often a loop of a unit went around; how often the unit was entered, if no loop is given.
+    fn rounds(&self, unit: &Unit, in_loop: Option<usize>) -> u64 {
+        let Some(entries) = self.entered.get(&unit.unit) else {
+            return 0;
+        };
+        match in_loop {
+            Some(i) => entries.rounds.get(i).copied().unwrap_or(0),
+            None => entries.count,
+        }
+    }
+
+    /// Entries of a unit, and rounds of its loops.
+    fn all_rounds(&self, unit: &Unit) -> u64 {
+        let entries = self.entered.get(&unit.unit);
+        entries.map_or(0, |e| e.count + e.rounds.iter().sum::<u64>())
+    }
+
+    /// The name of a green of a driver.
+    fn green_name(&self, driver: &str, green: usize) -> Option<String> {
+        let driver = self.drivers.iter().find(|d| d.name == driver)?;
+        driver.green_names.get(green).cloned()
+    }
+
+    /// What a cost report shows, as text or as JSON.
+    fn advice(&self, format: AdviceFormat) -> String {
+        let report = advise::report(self);
+        match format {
+            AdviceFormat::Text => report.text(),
+            AdviceFormat::Json => {
+                let json = serde_json::to_string(&report).unwrap_or_default();
+                format!("{json}\n")
+            }
+        }
     }
 
     fn text(&self, args: &JitlogArgs) -> String {
@@ -244,7 +404,9 @@ impl Log {
                 }
             }
         }
-        for (driver, text) in &self.refused {
+        for r in &self.refused {
+            let (driver, location, why) = (&r.driver, &r.location, &r.why);
+            let text = format!("{location} ({driver}) stays interpreted: {why}\n");
             if of_driver(driver) && args.function.as_ref().is_none_or(|t| text.contains(&**t)) {
                 let _ = write!(out, "\n{text}");
             }
@@ -256,10 +418,19 @@ impl Log {
 
     fn step(&self, step: &Step, args: &JitlogArgs, out: &mut String) {
         let (at, unit) = match step {
-            Step::Grown(text) => return out.push_str(text),
+            Step::Grown(at, grown) => {
+                let stub = grown.stub;
+                let what = match &grown.value {
+                    Some(value) => format!("{value} arrived at stub {stub}"),
+                    None => format!("stub {stub} was reached"),
+                };
+                let took = grown.specialise_us;
+                let _ = writeln!(out, "    {at:.6} s: {what}, specialised in {took} us");
+                return;
+            }
             Step::Unit(at, unit) => (at, unit),
         };
-        let entered = match self.entered.get(&unit.unit) {
+        let entered = match self.entered.get(&unit.unit).map(|e| e.count) {
             Some(1) => ", entered once".to_owned(),
             Some(n) => format!(", entered {n} times"),
             None => String::new(),
@@ -284,7 +455,12 @@ impl Log {
             let _ = writeln!(out, "        # {place}");
         }
         for forced in &unit.forced {
-            let _ = writeln!(out, "        a {} is made: {}", forced.r#type, forced.why);
+            let (Some(ty), Some(why)) = (&forced.r#type, &forced.why) else {
+                continue;
+            };
+            for _ in 0..forced.count.max(1) {
+                let _ = writeln!(out, "        a {ty} is made: {why}");
+            }
         }
         if args.code {
             for line in &unit.code {
@@ -310,15 +486,16 @@ impl Log {
         for f in functions {
             let mut row = [0; 7];
             row[4] = f.specialise_us;
-            for step in &f.story {
-                let Step::Unit(_, unit) = step else { continue };
+            for unit in f.units() {
                 row[usize::from(unit.kind == "loop")] += 1;
                 row[2] += unit.operations;
                 row[3] += unit.bytes;
                 row[5] += unit.compile_us;
-                row[6] += self.entered.get(&unit.unit).copied().unwrap_or(0);
+                row[6] += self.entered.get(&unit.unit).map_or(0, |e| e.count);
                 for forced in &unit.forced {
-                    *reasons.entry((&forced.r#type, &forced.why)).or_default() += 1;
+                    if let (Some(ty), Some(why)) = (&forced.r#type, &forced.why) {
+                        *reasons.entry((ty, why)).or_default() += forced.count.max(1);
+                    }
                 }
             }
             let number = f.number.to_string();
@@ -336,17 +513,20 @@ impl Log {
                 let _ = writeln!(out, "{n:>8}  {ty}: {why}");
             }
         }
-        match self.end {
-            Some((specialising, compiling, bytes)) => {
+        match &self.end {
+            Some(end) => {
                 let _ = writeln!(
                     out,
                     "\nall of the program: {} us specialising, {} us compiling, {} bytes of code, \
                      {} functions",
-                    specialising,
-                    compiling,
-                    bytes,
+                    end.specialise_us,
+                    end.compile_us,
+                    end.bytes,
                     self.functions.len()
                 );
+                for fault in advise::faults(self) {
+                    let _ = writeln!(out, "\nfault: {fault}");
+                }
             }
             None => out.push_str("\nthe program did not end by itself: nobody counted entries\n"),
         }

@@ -185,6 +185,7 @@ const USES: &[&str] = &[
     "test --collect-only",
     "jitlog --function main --driver driver --code --asm jitlog",
     "jitlog --summary jitlog",
+    "jitlog --advise --format json jitlog",
     "explain TP0300",
     "init made-project",
     "clean --cache-dir cache --dry-run .",

@@ -11,15 +11,18 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{ModuleName, ObjData, Object, module_named};
 use taipan_jit::{
     DriverHooks, DriverInfo, FunctionHints, JitProgram, KnownNames, Marker, MarkerKind, NameColor,
-    OwnTouches, Portal, PromotedArguments, TsGraph, portal_of,
+    OwnTouches, Portal, PromotedArguments, SourceLine, StaysCall, TsGraph, portal_of,
 };
-use taipan_lltype::{BOOL, CHAR, CodePlace, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR};
+use taipan_lltype::{
+    BOOL, CHAR, CodePlace, FuncKind, FuncSym, LLGraph, LLType, Program as _, SIGNED, STR, StructId,
+};
 use taipan_rtyper::func_sym_of;
 
 use crate::function::LLFunction;
 use crate::modes::jit_is_on;
 use crate::stages::hints::jit_attributes;
-use crate::stages::whole::marked_functions;
+use crate::stages::native::{line_of, source_of, written_as};
+use crate::stages::whole::{marked_functions, rewritten_fields};
 use crate::stages::{
     GraphStage, StageProgram, jit_effects, jit_graph, lowlevel_errors, root_syms, rtyped,
 };
@@ -396,6 +399,44 @@ impl JitProgram for StageProgram<'_> {
 
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches> {
         own_touches(self.db, LLFunction::new(self.db, self.roots, f.clone()))
+    }
+
+    fn line(&self, place: &CodePlace) -> Option<SourceLine> {
+        let (file, spans, lines) = source_of(self.db, self.roots, written_as(&place.func))?;
+        let line = line_of(self.db, file, &spans, &lines, place.at);
+        let file = file.path(self.db).as_str().into();
+        (line > 0).then_some(SourceLine { file, line })
+    }
+
+    fn stays_call(&self, f: &FuncSym) -> Option<StaysCall> {
+        match (self.graph(f), self.is_elidable(f)) {
+            (_, true) => Some(StaysCall::Elidable),
+            (Some(graph), false) => taipan_jit::stays_call(&self.hints(f), &graph),
+            (None, false) => Some(StaysCall::External),
+        }
+    }
+
+    fn loop_line(&self, f: &FuncSym) -> Option<SourceLine> {
+        let graph = self.graph(f)?;
+        let lines = taipan_graph::find_loops(&graph)
+            .into_iter()
+            .filter_map(|l| {
+                let operations = l.blocks.iter().flat_map(|b| &graph.block(*b).operations);
+                let lines = operations.filter_map(|op| {
+                    let func = f.clone();
+                    self.line(&CodePlace { func, at: op.at })
+                });
+                lines.min_by_key(|l| l.line)
+            });
+        lines.min_by_key(|l| l.line)
+    }
+
+    fn is_settled(&self, class: &StructId, field: &str) -> bool {
+        let StructId::Instance(class) = class else {
+            return false;
+        };
+        let rewritten = rewritten_fields(self.db, self.roots);
+        !rewritten.contains(&(*class, field.into()))
     }
 
     fn check_cancelled(&self) {

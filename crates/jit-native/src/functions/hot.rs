@@ -14,6 +14,7 @@ use super::{Function, Functions, NEVER, Point};
 use crate::cells::store;
 use crate::engine::NativeJit;
 use crate::loops::Loops;
+use crate::unit::size;
 
 /// Number of operations for which a region's threshold grows by that of a small region.
 const OPERATIONS_PER_PIECE: usize = 16;
@@ -57,8 +58,7 @@ impl<'p> Functions<'p> {
     /// How many operations blocks of a function have.
     fn operations(&self, function: usize, blocks: &FxHashSet<BlockId>) -> usize {
         let graph = self.functions[function].residual.graph();
-        let each = blocks.iter().map(|b| graph.block(*b).operations.len());
-        each.sum()
+        blocks.iter().map(|b| size(graph.block(*b))).sum()
     }
 
     /// What counts how often a region is entered, and up to how many times.
@@ -185,7 +185,7 @@ impl<'p> Functions<'p> {
             0 => format!("it was entered {rounds} times"),
             _ => format!("it has grown from {blocks} to {size} blocks"),
         });
-        let made = self.log_listing(jit, function, &graph, &mut started);
+        let made = self.log_listing(jit, function, &mut graph, &mut started);
         let before = self.code.used();
         let graph = gc_transform_residual(&graph, &jit.program, &mut Passes::default());
         let code = self

@@ -9,7 +9,7 @@ use super::hot::rounds_of;
 use super::{Functions, Left, NEVER, Point};
 use crate::engine::NativeJit;
 use crate::entries::PortalKey;
-use crate::unit::{CalledPortal, Exits, VirtualCall};
+use crate::unit::{CalledPortal, Exits, VirtualCall, size};
 
 /// Maximum number of operations that a unit copies from other units which it joins in the middle. Without
 /// copies there would be many small units, each from one join to the next.
@@ -71,7 +71,7 @@ impl Exits for Plan<'_, '_> {
             Extent::Copy(_, copied) if copied.contains(&b) => !defines,
             Extent::Copy(..) => false,
             Extent::Rest(_) => {
-                self.again += 1 + f.residual.graph().block(b).operations.len();
+                self.again += 1 + size(f.residual.graph().block(b));
                 true
             }
         };

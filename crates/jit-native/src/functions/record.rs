@@ -1,15 +1,17 @@
 //! What residual functions and units are, for the log.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use taipan_graph::{ExitCase, VarId};
-use taipan_jit::engine::Entered;
-use taipan_jit::{Word, type_name};
-use taipan_lltype::{LLGraph, LowLevel};
+use taipan_graph::{ExitCase, Operation, VarId};
+use taipan_jit::engine::ResidualFunction;
+use taipan_jit::{Note, Word, portal_of, type_name};
+use taipan_lltype::{CodePlace, FuncSym, LLGraph, LowLevel};
 
 use super::{Functions, NEVER, Point};
 use crate::cells::load;
+use crate::costs::{About, Costs, count_rounds};
 use crate::engine::NativeJit;
 use crate::listing::{Listing, greens_text, location, word_text};
 use crate::log::{Stopwatch, micros, operations};
@@ -20,6 +22,36 @@ pub(super) struct Made {
     function: usize,
     hot: bool,
     listing: Listing,
+    costs: Costs,
+    /// The words that its loops count down.
+    rounds: Vec<usize>,
+}
+
+/// What is known of a unit that is being made.
+struct Region<'a, 'p> {
+    functions: &'a mut Functions<'p>,
+    jit: &'a NativeJit<'p>,
+    residual: Rc<ResidualFunction<'p>>,
+}
+
+impl About for Region<'_, '_> {
+    fn note(&self, op: &Operation<LowLevel>) -> Option<Note> {
+        self.residual.note(op).cloned()
+    }
+
+    fn origin(&self, op: &Operation<LowLevel>) -> Option<CodePlace> {
+        self.residual.origin(op)
+    }
+
+    fn location(&mut self, portal: &FuncSym, greens: &[Word]) -> String {
+        // A function that was compiled into another one is no portal.
+        let is_it = |f: &FuncSym| f == portal || portal_of(f) == Some(portal);
+        let driver = self.jit.entered.iter().position(|d| is_it(&d.portal));
+        match driver {
+            Some(driver) => self.functions.location_in_code(self.jit, driver, greens),
+            None => portal.name().to_owned(),
+        }
+    }
 }
 
 impl Made {
@@ -31,26 +63,70 @@ impl Made {
 
 impl<'p> Functions<'p> {
     /// The program starts.
-    pub(crate) fn begin(&mut self, drivers: &[Entered]) {
+    pub(crate) fn begin(&mut self, jit: &NativeJit<'p>) {
         self.log.begin(|| {
-            let drivers = drivers.iter().map(|d| {
-                let names = |types: &[_]| types.iter().map(|t| type_name(*t)).collect::<Vec<_>>();
-                json!({
+            let drivers = jit.entered.iter().map(|d| {
+                let types = |types: &[_]| types.iter().map(|t| type_name(*t)).collect::<Vec<_>>();
+                let portal = jit.types.timeshifted(&d.portal);
+                let names = portal.as_ref().map(|p| p.argument_names());
+                let (green, red) = names.as_deref().unwrap_or_default().split_at(match &names {
+                    Some(names) => d.greens.len().min(names.len()),
+                    None => 0,
+                });
+                let deciding = portal.as_ref().map(|p| p.deciding_arguments());
+                let deciding: Vec<bool> = deciding
+                    .unwrap_or_default()
+                    .into_iter()
+                    .take(green.len())
+                    .collect();
+                let mut driver = json!({
                     "name": d.name,
                     "portal": d.portal.name(),
-                    "greens": names(&d.greens),
-                    "reds": names(&d.entry.args),
-                })
+                    "greens": types(&d.greens),
+                    "reds": types(&d.entry.args),
+                    "green_names": green,
+                    "red_names": red,
+                    "deciding_greens": deciding,
+                });
+                let at = portal.as_ref().and_then(|p| p.merge_point());
+                let func = d.portal.clone();
+                if let Some(at) = at.and_then(|at| jit.types.line(&CodePlace { func, at }))
+                    && let Value::Object(driver) = &mut driver
+                {
+                    driver.insert("file".to_owned(), (&*at.file).into());
+                    driver.insert("line".to_owned(), at.line.into());
+                }
+                driver
             });
             drivers.collect()
         });
     }
 
     /// The program has ended.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end(&mut self, jit: &NativeJit<'p>) {
+        if !self.log.is_on() {
+            return;
+        }
+        let counted = |word: usize| NEVER - load(word);
         for (unit, tally) in self.log.tallies().into_iter().enumerate() {
-            let count = NEVER - load(tally);
-            (self.log).event("entered", || json!({"unit": unit, "count": count}));
+            let count = counted(tally);
+            let rounds: Vec<u64> = self.log.rounds(unit).iter().map(|w| counted(*w)).collect();
+            (self.log).event(
+                "entered",
+                || json!({"unit": unit, "count": count, "rounds": rounds}),
+            );
+        }
+        for (driver, of) in jit.entered.iter().zip(jit.summaries()) {
+            self.log.event("greens", || {
+                json!({
+                    "driver": driver.name,
+                    "seen": of.seen,
+                    "compiled": of.compiled,
+                    "refused": of.refused,
+                    "passed": of.passed,
+                    "values": of.values,
+                })
+            });
         }
         let (units, hot) = (self.counts.units, self.counts.hot);
         self.log.end(units, hot, self.code.used());
@@ -89,8 +165,16 @@ impl<'p> Functions<'p> {
             return;
         }
         let location = self.location(jit, driver, greens);
+        let types = greens.iter().zip(&jit.entered[driver].greens);
+        let words: Vec<String> = (types)
+            .map(|(w, ty)| word_text(&mut self.world(jit), *w, *ty))
+            .collect();
+        let cpu = self.log.cpu();
         self.log.event("function", || {
             json!({
+                "greens": words,
+                "passed": jit.account.passed(),
+                "cpu_us": micros(cpu),
                 "function": number,
                 "driver": jit.entered[driver].name,
                 "portal": jit.entered[driver].portal.name(),
@@ -136,14 +220,24 @@ impl<'p> Functions<'p> {
             let ty = *self.functions[function].residual.graph().ty(v);
             word_text(&mut self.world(jit), w, ty)
         });
-        self.log.event("grown", || {
-            json!({
-                "function": function,
-                "stub": stub,
-                "value": value,
-                "specialise_us": micros(took),
-            })
+        let mut event = json!({
+            "function": function,
+            "stub": stub,
+            "value": value,
+            "specialise_us": micros(took),
         });
+        if let (Some((waits, place)), Value::Object(event)) = (
+            self.functions[function].residual.promotion(stub),
+            &mut event,
+        ) {
+            event.insert("what".to_owned(), waits.of.name().into());
+            event.insert("green".to_owned(), waits.green.into());
+            if let Some(at) = place.and_then(|place| jit.types.line(&place)) {
+                event.insert("file".to_owned(), (&*at.file).into());
+                event.insert("line".to_owned(), at.line.into());
+            }
+        }
+        self.log.event("grown", || event);
     }
 
     /// What a case of a promotion is for.
@@ -175,7 +269,7 @@ impl<'p> Functions<'p> {
         &mut self,
         jit: &NativeJit<'p>,
         function: usize,
-        graph: &LLGraph,
+        graph: &mut LLGraph,
         started: &mut Stopwatch,
     ) -> Option<Made> {
         if !self.log.is_on() {
@@ -184,25 +278,25 @@ impl<'p> Functions<'p> {
         let own = self.log.stopwatch();
         let residual = self.functions[function].residual.clone();
         let mut exits = Vec::new();
-        let listing = Listing::new(
-            graph,
-            |op| residual.note(op).cloned(),
-            |portal, greens| {
-                let driver = jit.entered.iter().position(|d| d.portal == *portal);
-                match driver {
-                    Some(driver) => self.location_in_code(jit, driver, greens),
-                    None => portal.name().to_owned(),
-                }
-            },
-            |cell| {
-                exits.push(cell);
-                format!("{{{}}}", exits.len() - 1)
-            },
-        );
+        let mut region = Region {
+            functions: self,
+            jit,
+            residual,
+        };
+        let listing = Listing::new(graph, &mut region, |cell| {
+            exits.push(cell);
+            format!("{{{}}}", exits.len() - 1)
+        });
+        let costs = Costs::new(graph, jit.types, &jit.program, &mut region);
+        let words = costs.loops.iter().map(|_| self.words.new_word(NEVER));
+        let rounds: Vec<usize> = words.collect();
+        count_rounds(graph, &costs.loops, &rounds);
         let mut made = Made {
             function,
             hot: false,
             listing,
+            costs,
+            rounds,
         };
         for (i, cell) in exits.into_iter().enumerate() {
             let name = self.cell_name(cell);
@@ -254,6 +348,7 @@ impl<'p> Functions<'p> {
             text.lines().map(str::to_owned).collect::<Vec<_>>()
         });
         let (unit, why) = self.log.new_unit(cell);
+        self.log.count_rounds_by(unit, made.rounds);
         let mut event = json!({
             "function": made.function,
             "unit": unit,
@@ -265,7 +360,11 @@ impl<'p> Functions<'p> {
             "address": format!("{at:#x}"),
             "compile_us": micros(took),
             "merge_points": made.listing.merge_points,
-            "forced": made.listing.forced,
+            "loops": made.costs.loops.iter().map(|l| l.1).collect::<Vec<_>>(),
+            "outside": made.costs.outside,
+            "forced": made.costs.objects,
+            "calls": made.costs.calls,
+            "reads": made.costs.reads,
             "code": made.listing.code,
         });
         if let (Some(assembly), Value::Object(event)) = (assembly, &mut event) {

@@ -548,6 +548,7 @@ impl Specializer<'_> {
                 Some(w) => words.push(w),
                 None => {
                     self.operand(world, &mut state, b);
+                    self.residual.notes.green = words.len();
                     return self.wait_for(world, state, b, &op.live, Promoted::Green);
                 }
             }
@@ -781,6 +782,7 @@ impl Specializer<'_> {
         let greens: Option<Vec<Word>> =
             (greens.map(|a| self.known_arg(world, &state, a))).collect();
         let begins = state.frame().greens.is_none();
+        self.because(|_| "passed to a call of the interpreter".to_owned());
         let (value, ty) = self.portal_call(world, &mut state, op, (&runner, &portal));
         if let Some(greens) = greens.filter(|_| !asks) {
             let call = PortalCall {

@@ -25,7 +25,7 @@ pub(super) enum Stub {
 
 /// What wants a value known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Promoted {
+pub enum Promoted {
     /// A hint.
     Hint,
     /// The operation before: its result.
@@ -36,6 +36,19 @@ pub(super) enum Promoted {
     Green,
     /// An item of a list that is kept in variables: the index.
     Index,
+}
+
+impl Promoted {
+    /// Its name in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Promoted::Hint => "hint",
+            Promoted::Result => "result",
+            Promoted::Callee => "callee",
+            Promoted::Green => "green",
+            Promoted::Index => "index",
+        }
+    }
 }
 
 /// A switch that grows.
@@ -316,6 +329,7 @@ impl Specializer<'_> {
             found_by: None,
             is_hot: predicted.is_none() && !self.is_cold,
         }));
+        self.note_promotion(self.stubs.len() - 1, of);
         Ok(predicted.map(|value| self.new_case(world, state, promoted, value)))
     }
 

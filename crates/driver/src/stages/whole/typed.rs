@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 use taipan_annotator::Roots;
 use taipan_base::reads::apart;
 use taipan_base::{Db, Diagnostic, noted};
-use taipan_jit::{LateWrite, LateWrites, ListField, ObjectFlow};
+use taipan_jit::{ClassField, LateWrite, LateWrites, ListField, ObjectFlow};
 use taipan_lltype::{FuncSym, StaticSym};
 use taipan_rtyper::StaticKey;
 
@@ -84,6 +84,32 @@ noted! {
         };
         let program = StageProgram::new(db, f.roots(db), GraphStage::Rtyped);
         taipan_jit::leaked_lists(&program, &graph).into_iter().collect()
+    }
+}
+
+noted! {
+    /// The fields that a function writes in objects which are not being made.
+    fn rewritten_fields_of(db, f: LLFunction) -> Arc<[ClassField]> {
+        let Some(Ok(graph)) = rtyped(db, f.roots(db), f.sym(db)) else {
+            return Arc::default();
+        };
+        taipan_jit::rewritten_fields(f.sym(db), &graph).into_iter().collect()
+    }
+}
+
+noted! {
+    /// The fields that a program writes in objects which are not being made. Read while a program is
+    /// built with a compiler.
+    pub(crate) projection fn rewritten_fields(db, roots: Roots) -> Arc<BTreeSet<ClassField>> {
+        apart(|| {
+            let ask = ask_here::<Typed>(roots);
+            let all = with_typed(db, roots, true, &ask, |db, graph| {
+                let nodes = graph.walked(db, roots, &ask).into_iter();
+                let functions = nodes.filter_map(|n| graph.node(n)?.what.function());
+                functions.flat_map(|f| rewritten_fields_of(db, f).to_vec()).collect()
+            });
+            Arc::new(all.unwrap_or_default())
+        })
     }
 }
 
