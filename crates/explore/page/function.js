@@ -1,5 +1,6 @@
 // A function at several stages, side by side.
 
+import { advice, said } from './jit.js';
 import { get, link, make, picture, python, zoomButtons } from './util.js';
 
 const STAGES = [
@@ -111,10 +112,12 @@ async function source(app, row) {
   if (row.file == null) throw new Error('It has no source: Taipan made it.');
   const { text } = await get('/api/source', { file: app.program.files[row.file].path });
   const [first, last] = row.lines;
+  const costs = advice(app, app.program.files[row.file].path);
   const pre = make('pre', { class: 'code' });
   python(text).forEach((parts, i) => {
     const n = i + 1, inside = n >= first && n <= last;
     pre.append(make('div', { 'data-line': inside ? n : null, class: inside ? (n === first ? 'first' : null) : 'outside' }, make('b', {}, String(n)), ...parts));
+    for (const a of costs.get(n) ?? []) pre.append(make('div', { class: 'advice' }, said(a)));
   });
   return make('div', { class: 'view' }, pre);
 }

@@ -5,6 +5,32 @@ import { link, make, post } from './util.js';
 const KEPT = 'taipan-arguments';
 let last = null;
 
+/** The advice of the last run about a file, by line. */
+export function advice(app, path) {
+  const of = new Map();
+  if (last?.target !== app.program.target) return of;
+  for (const a of last.told.advice ?? []) {
+    if (a.file === path) of.set(a.line, [...of.get(a.line) ?? [], a]);
+  }
+  return of;
+}
+
+/** What costs something, why, and what helps. */
+export const said = (a) => `${a.what}. Why: ${a.why}. What helps: ${a.remedy}.`;
+
+/** The places that cost most. */
+function costs(advice, functions) {
+  const list = make('ol', { id: 'advice' });
+  for (const a of advice) {
+    const known = functions.some((f) => f.name === a.function);
+    const place = [a.function && (known ? make('a', { href: link('function', a.function) }, a.function) : a.function),
+      a.line && ` line ${a.line}`, a.location && ` at ${a.location}`].filter(Boolean);
+    list.append(make('li', {}, make('div', { class: 'mono' }, ...place), make('div', {}, a.what),
+      make('div', { class: 'soft' }, `Why: ${a.why}.`), make('div', {}, `What helps: ${a.remedy}.`)));
+  }
+  return list;
+}
+
 export async function show(main, app) {
   const { drivers, functions, target } = app.program;
   const table = make('table', {}, make('tr', {}, ...['Driver', 'Merge point in', 'Green', 'Red'].map((t) => make('th', {}, t))));
@@ -22,12 +48,13 @@ export async function show(main, app) {
       out.replaceChildren(make('div', { class: 'message' }, 'Run the program to see what its loops become. It runs for 20 seconds at the most, with your rights, in a process of its own.'));
       return;
     }
-    const { exit, output, residual, summary } = last.told;
+    const { exit, output, residual, summary, advice } = last.told;
     const counts = Object.entries(summary?.residual ?? {}).sort((a, b) => b[1] - a[1]);
     out.replaceChildren(
       make('h4', {}, exit == null ? 'It was stopped after 20 seconds.' : `It ended with ${exit}${summary ? `: ${summary.functions} residual functions of ${summary.blocks} blocks` : ''}`),
       counts.length ? make('p', { class: 'soft', style: 'margin:0 12px' }, counts.slice(0, 16).map(([op, n]) => `${op} ×${n}`).join('  ')) : '',
       ...(summary?.refused ?? []).map((r) => make('p', { class: 'red', style: 'margin:4px 12px' }, r)),
+      ...(advice?.length ? [make('h4', {}, 'What costs most'), costs(advice, functions)] : []),
       make('h4', {}, 'Residual code'), code(residual || 'nothing was compiled'),
       make('h4', {}, 'What it printed'), code(output || 'nothing'));
   };

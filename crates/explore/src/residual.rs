@@ -1,6 +1,7 @@
 //! Residual code: the program runs, in a process of its own, and tells what was compiled.
 
 use std::io::Read as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -38,6 +39,11 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
         command.arg(format!("--jit-threshold={n}"));
     }
     command.arg(&live.target).args(&wanted.args);
+    // Without a place for it the run is shown all the same, but no advice.
+    let log = tempfile::NamedTempFile::new().ok();
+    if let Some(log) = &log {
+        command.env("TAIPAN_JITLOG", log.path());
+    }
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child =
@@ -70,7 +76,19 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
         "output": output,
         "residual": told.join("\n"),
         "summary": summary,
+        "advice": log.and_then(|log| advice(live, log.path())),
     }))
+}
+
+/// What `taipan jitlog --advise` says of a log: none if the program was stopped, or has no log.
+fn advice(live: &Live, log: &Path) -> Option<Value> {
+    let mut command = Command::new(&live.command);
+    command
+        .args(["jitlog", "--advise", "--format", "json"])
+        .arg(log);
+    let o = command.stdin(Stdio::null()).output().ok()?;
+    let report: Value = serde_json::from_slice(&o.stdout).ok()?;
+    (!report["seconds"].is_null()).then(|| report["advice"].clone())
 }
 
 fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::io::Result<Receiver<Vec<u8>>> {

@@ -163,6 +163,21 @@ fn residual(browser: &Browser) {
     page.picture("jit");
 }
 
+/// What costs most in a run, by itself and beside the source.
+fn advice(browser: &Browser) {
+    let (server, mut page) = page(browser, "#/jit");
+    let tree = include_str!("../../../fixtures/programs/jit/advice/tree.py");
+    std::fs::write(server.folder.path().join("main.py"), tree).unwrap();
+    page.wait("document.querySelector('table')?.textContent.includes('main.While.eval')");
+    page.input("#arguments", "300000");
+    page.ask("document.getElementById('run').click()");
+    page.wait("document.querySelector('#advice')?.textContent.includes('main.Sum.eval is called')");
+    page.picture("advice");
+    page.ask("document.querySelector('#advice a').click()");
+    page.wait("document.querySelector('.code .advice')?.textContent.includes('@unroll_safe')");
+    page.picture("advice-source");
+}
+
 type Test = fn(&Browser);
 
 fn main() -> ExitCode {
@@ -185,6 +200,7 @@ fn main() -> ExitCode {
         trial("program", program),
         trial("edits", edits),
         trial("residual", residual),
+        trial("advice", advice),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -341,6 +341,30 @@ fn residual_code_is_shown() {
 }
 
 #[test]
+fn a_run_is_followed_by_advice() {
+    let server = Explorer::start();
+    let main = server.file("main.py");
+    let tree = include_str!("../../../fixtures/programs/jit/advice/tree.py");
+    std::fs::write(&main, tree).unwrap();
+    let body = json!({"args": ["300000"], "threshold": null}).to_string();
+    let (status, text) = server.ask("POST", "/api/residual", &body);
+    assert_eq!(status, 200, "{text}");
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let advice = told["advice"].as_array().expect("advice").iter();
+    let call = advice.clone().find(|a| a["kind"] == "call");
+    let call = call.unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(call["file"], main.to_str().unwrap(), "{call}");
+    assert_eq!(call["function"], "main.While.eval", "{call}");
+    assert!(
+        call["what"]
+            .as_str()
+            .unwrap()
+            .starts_with("main.Sum.eval is called"),
+        "{call}"
+    );
+}
+
+#[test]
 fn only_the_own_page_is_answered() {
     let server = Explorer::start();
     let (port, cookie) = (server.port.to_string(), server.cookie());
