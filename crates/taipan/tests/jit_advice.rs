@@ -7,7 +7,7 @@ mod support {
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
 use regex::Regex;
@@ -328,18 +328,22 @@ fn the_log_changes_no_code() {
             if with_log {
                 command.env("TAIPAN_JITLOG", &log);
             }
-            let o = command
-                .args([
-                    "run",
-                    "--jit",
-                    "--jit-residual",
-                    "--jit-summary",
-                    program,
-                    "300000",
-                ])
-                .output()
+            command.env("TAIPAN_PERF_MAP", "1");
+            command.stdout(Stdio::null()).stderr(Stdio::piped());
+            let child = command
+                .args(["run", "--jit", "--jit-residual", "--jit-summary"])
+                .args([program, "300000"])
+                .spawn()
                 .expect("it starts");
-            let text = String::from_utf8(o.stderr).unwrap();
+            let units = format!("/tmp/perf-{}.map", child.id());
+            let o = child.wait_with_output().unwrap();
+            let mut text = String::from_utf8(o.stderr).unwrap();
+            // The names of units, without addresses and sizes.
+            for line in std::fs::read_to_string(&units).unwrap().lines() {
+                text += line.splitn(3, ' ').nth(2).unwrap_or_default();
+                text += "\n";
+            }
+            let _ = std::fs::remove_file(units);
             // Notes for the log are no operations.
             let lines = text.lines().filter(|l| !l.contains("jit_note("));
             // Numbers of variables and places, and addresses.

@@ -43,7 +43,11 @@ pub(crate) fn rotate_loops(g: &mut LLGraph) {
             .exits
             .iter()
             .any(|e| l.contains(e.target) && e.target != l.header);
-        let small = header.operations.len() <= MAX_TEST && !header.operations.iter().any(is_costly);
+        let operations = header.operations.iter();
+        let count = operations
+            .filter(|op| op.op != PlainOp::JitNote.into())
+            .count();
+        let small = count <= MAX_TEST && !header.operations.iter().any(is_costly);
         let is_test = matches!(header.exitswitch, ExitSwitch::Value(_)) && leaves && stays;
         if !is_test || !small || l.header == g.startblock {
             continue;
