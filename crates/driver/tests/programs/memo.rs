@@ -31,6 +31,33 @@ def f(n):
     );
 }
 
+/// Collections in `_cleanup_()` run the round again, on the heap from before it.
+#[test]
+fn collections_in_cleanup_methods() {
+    check(
+        "
+import gc, weakref
+class Late(object):
+    def __init__(self, n): self.n = n
+def first(n): return Late(n)
+def second(n): return [n]
+class Box(object):
+    dead = False
+    made = None
+    def _cleanup_(self):
+        w = weakref.ref(first(3))
+        self.many = second(1) + second(2)
+        gc.collect()
+        self.dead = w() is None
+        self.made = first(4)
+        self.many = second(5)
+box = Box()
+def f(n): return n + box.made.n + int(box.dead) + box.many[0]
+",
+        "f(3) == 13",
+    );
+}
+
 /// What `_cleanup_()` brings to light is asked whether it is frozen, too.
 #[test]
 fn frozen_objects_that_cleaning_up_makes() {

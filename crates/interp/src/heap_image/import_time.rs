@@ -628,11 +628,13 @@ impl Before {
 
     /// Goes back, with more known of collections.
     fn restore(self, it: &mut Interp, known: Collections) {
-        it.heap = Heap::default();
+        // Bodies that were made ready since then name their sites, and stay.
+        let sites = std::mem::take(&mut it.heap).sites;
         let Ok(heap) = Arc::try_unwrap(self.heap) else {
             unreachable!("a mark that others hold");
         };
         it.heap = heap;
+        it.heap.sites = sites;
         it.collections = self.collections.knowing(known);
         it.written = self.written;
         (it.steps, it.random) = (self.steps, self.random);
