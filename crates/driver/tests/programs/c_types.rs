@@ -122,6 +122,63 @@ def f(n):
     );
 }
 
+/// Memory is copied into the program that calls the function, and back; what is in C sources of the
+/// program is found there.
+#[test]
+fn functions_of_c_are_given_memory_while_a_program_loads() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.rlib import rposix
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+eci = ExternalCompilationInfo(
+    post_include_bits=['struct pair { int n; double x; const char *s; }; int *twice(const char *, size_t *);',
+                       'void drop(int *); struct pair *half(struct pair *); long failing(void);'],
+    separate_module_sources=['''
+#include <stdlib.h>
+#include <errno.h>
+int *twice(const char *s, size_t *n) {
+    int *r, i;
+    *n = strlen(s);
+    r = malloc(*n * sizeof(int));
+    for (i = 0; i < *n; i++) r[i] = -2 * s[i];
+    return r;
+}
+void drop(int *p) { free(p); }
+static struct pair result;
+struct pair *half(struct pair *p) {
+    result.n = p->n / 2; result.x = p->x / 2; result.s = \"half\"; p->n = 7;
+    return &result;
+}
+long failing(void) { errno = ENOTTY; return -1; }
+'''])
+PAIR = rffi.CStruct('pair', ('n', rffi.INT), ('x', rffi.DOUBLE), ('s', rffi.CCHARP))
+def c(name, args, result, **kwds): return rffi.llexternal(name, args, result, compilation_info=eci, **kwds)
+twice = c('twice', [rffi.CCHARP, rffi.SIZE_TP], rffi.INTP)
+drop = c('drop', [rffi.INTP], lltype.Void)
+half = c('half', [lltype.Ptr(PAIR)], lltype.Ptr(PAIR))
+failing = c('failing', [], rffi.LONG, save_err=rffi.RFFI_SAVE_ERRNO)
+frexp = rffi.llexternal('frexp', [rffi.DOUBLE, rffi.INTP], rffi.DOUBLE)
+with lltype.scoped_alloc(rffi.SIZE_TP.TO, 1) as size:
+    items = twice('abc', size)
+    ITEMS = '%d %d %d' % (size[0], items[0], items[2])
+    drop(items)
+with lltype.scoped_alloc(PAIR, zero=True) as pair:
+    pair.c_n, pair.c_x = rffi.cast(rffi.INT, 8), 3.0
+    other = half(pair)
+    HALF = '%d %s %s %d' % (other.c_n, other.c_x, rffi.charp2str(other.c_s), pair.c_n)
+with lltype.scoped_alloc(rffi.INTP.TO, 1) as exponent:
+    PARTS = '%s %d' % (frexp(10.0, exponent), exponent[0])
+FAILED = failing(), rposix.get_saved_errno()
+HINTS = rffi.CCHARP.TO._hints.get('nolength'), sorted(PAIR._flds)[0], PAIR._hints.get('nolength')
+def f(): return ITEMS, HALF, PARTS, FAILED[0], FAILED[1], HINTS[0], HINTS[1], HINTS[2] is None
+",
+        r#"
+        f() == ["3 -194 -198","4 1.5 half 7","0.625 4",-1,25,true,"c_n",true]
+        "#,
+    );
+}
+
 /// What C calls by a pointer whose type returns another integer than the function.
 #[test]
 fn callbacks_return_the_integer_that_c_wants() {

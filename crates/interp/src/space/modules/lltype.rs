@@ -372,9 +372,40 @@ pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>>
         (TypeKind::FixedArray(_, n), "length") => Some(Value::Int(*n as i64)),
         (_, "__name__" | "_name") if t.as_struct().is_none() => Some(Value::str(&t.to_string())),
         (_, "_type") => return it.number_class(t),
+        (TypeKind::Struct(s), "_flds") => match s.known_body() {
+            Some(b) => {
+                let fields: Vec<_> = b.fields.iter().map(|f| (f.name.clone(), f.ty)).collect();
+                return Ok(Some(it.fields_of(&fields)?));
+            }
+            None => None,
+        },
+        (TypeKind::Array(_) | TypeKind::Struct(_) | TypeKind::FixedArray(..), "_hints") => {
+            return Ok(Some(it.hints_of(t)?));
+        }
         (_, "_gckind") => Some(Value::str(if t.is_gc_container() { "gc" } else { "raw" })),
         _ => return it.type_adtmeth(t, name),
     })
+}
+
+impl Interp<'_> {
+    /// `T._flds`: a new dict, so that what a program changes there leaves the type as it is.
+    fn fields_of(&mut self, fields: &[(impl AsRef<str>, LLType)]) -> R {
+        let d = self.heap.dict(Default::default());
+        for (name, t) in fields {
+            let t = self.lltype(*t);
+            self.dict_set(d, Value::str(name.as_ref()), t)?;
+        }
+        Ok(Value::Ref(d))
+    }
+
+    /// `T._hints` as far as types have them: a new dict, so that what a program adds stays there.
+    fn hints_of(&mut self, t: LLType) -> R {
+        let d = self.heap.dict(Default::default());
+        if t.as_array().is_some_and(|a| a.nolength) {
+            self.dict_set(d, Value::str("nolength"), Value::Bool(true))?;
+        }
+        Ok(Value::Ref(d))
+    }
 }
 
 /// `isinstance(T, lltype.Struct)`: none if `kind` is no kind of types.

@@ -16,3 +16,19 @@ def typeMethod(func):
     """Marks a method that gets the low-level type instead of a pointer."""
     func._type_method = True
     return func
+
+
+class scoped_alloc(object):
+    """A context with raw memory, which is freed at its end."""
+
+    def __init__(self, T, n=None, zero=False):
+        if n is None:
+            self.buf = malloc(T, flavor='raw', zero=zero)
+        else:
+            self.buf = malloc(T, n, flavor='raw', zero=zero)
+
+    def __enter__(self):
+        return self.buf
+
+    def __exit__(self, *args):
+        free(self.buf, flavor='raw')
