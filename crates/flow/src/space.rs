@@ -392,7 +392,6 @@ impl FlowSpace<'_> {
         matches!(
             f,
             Builtin::Operation(_)
-                | Builtin::Shipped(_)
                 | Builtin::Flow(_)
                 | Builtin::Known(WeAreTranslated | Bin | RUint)
         )
@@ -424,12 +423,17 @@ impl FlowSpace<'_> {
 
     /// Calls a function of a shipped module, which is part of every image.
     fn call_shipped(&mut self, module: &str, name: &str, args: &[Value]) -> Answer<Self> {
+        let function = self.shipped_function(module, name)?;
+        self.simple_call(function, args)
+    }
+
+    fn shipped_function(&mut self, module: &str, name: &str) -> Answer<Self> {
         let function = match self.world.module(module) {
             Some(Ok(id)) => self.world.global(id, name),
             _ => None,
         };
         match function {
-            Some(f) => self.simple_call(Value::Const(f), args),
+            Some(f) => Ok(Value::Const(f)),
             None => error(
                 ErrorCode::FailedImport,
                 format!("{name} of {module} is missing"),
@@ -821,7 +825,12 @@ impl ObjectSpace for FlowSpace<'_> {
         if keywords.is_empty() && star.is_none() {
             return self.simple_call(callee.clone(), positional);
         }
-        if builtin.is_some_and(|f| FlowSpace::is_own(&f)) {
+        let shipped;
+        let mut callee = callee;
+        if let Some(Builtin::Shipped(f)) = builtin {
+            shipped = self.shipped_function(f.module, f.function)?;
+            callee = &shipped;
+        } else if builtin.is_some_and(|f| FlowSpace::is_own(&f)) {
             return not_rpython("keyword arguments for this builtin function");
         }
         let shape = CallShape {
