@@ -454,6 +454,12 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
     let (Some(state), Some(graph)) = (projector.reached_state(spec), projector.graph(spec)) else {
         return Vec::new();
     };
+    if let Ok(Some(info)) = projector.solver.facts.function(func)
+        && (&*info.data.module, &*info.data.name) == ("rpython.rlib.rerased", "unerase")
+    {
+        // Where nothing is erased, nothing is unerased: what follows is dead code, as in RPython.
+        return Vec::new();
+    }
     let fault = |(b, n): &(BlockId, u32)| {
         let op = &graph.block(*b).operations[*n as usize];
         let name = match &op.args[..] {

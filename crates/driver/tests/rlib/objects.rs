@@ -634,3 +634,37 @@ def right(n): return rbisect.bisect_right([1, 3, 3, 5], n, 4)
         ",
     );
 }
+
+/// As PyPy's strategies of lists: what nothing erases never comes out again.
+#[test]
+fn pairs_that_erase_nothing() {
+    check(
+        "
+from rpython.rlib.rerased import new_erasing_pair
+class Strategy(object):
+    def length(self, storage): raise NotImplementedError
+class Numbers(Strategy):
+    erase, unerase = [staticmethod(f) for f in new_erasing_pair('numbers')]
+    def length(self, storage): return len(self.unerase(storage))
+class Range(Strategy):
+    erase, unerase = [staticmethod(f) for f in new_erasing_pair('range')]
+    def length(self, storage):
+        start, stop = self.unerase(storage)
+        return stop - start
+class Text(Strategy):
+    erase, unerase = [staticmethod(f) for f in new_erasing_pair('text')]
+    def length(self, storage): return len(self.unerase(storage))
+numbers, ranges, texts = Numbers(), Range(), Text()
+class W_List(object):
+    def __init__(self, strategy, storage): self.strategy, self.storage = strategy, storage
+def f(n):
+    w = W_List(numbers, numbers.erase([1] * n)) if n else W_List(texts, texts.erase('abcd'))
+    if w.strategy is ranges: return -1
+    return w.strategy.length(w.storage)
+",
+        "
+        f(3) == 3
+        f(0) == 4
+        ",
+    );
+}
