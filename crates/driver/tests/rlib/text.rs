@@ -891,3 +891,51 @@ def operations(): return OPERATIONS
         "#,
     );
 }
+
+/// The numbers and operations of Python 3.11, in an interpreter of that version.
+#[test]
+fn patterns_of_later_versions() {
+    check(
+        "
+import sys, types
+for name in ['pypy', 'pypy.module', 'pypy.module.sys', 'pypy.module.sys.version']:
+    sys.modules[name] = types.ModuleType(name)
+sys.modules['pypy.module.sys.version'].CPYTHON_VERSION = (3, 11, 9)
+from rpython.rlib.rsre import rsre_core, rsre_constants as c
+from rpython.rlib.rsre.rpy.sre_constants import OPCODES
+MOST = 4294967295
+ATOMIC = rsre_core.CompiledPattern([27, 9, 24, 6, 1, MOST, 16, 97, 1, 1, 16, 98, 1], 0)
+POSSESSIVE = rsre_core.CompiledPattern([28, 7, 0, MOST, 16, 97, 16, 98, 1, 16, 97, 1], 0)
+POSSESSIVE_ONE = rsre_core.CompiledPattern([29, 6, 1, 2, 16, 97, 1, 16, 97, 1], 0)
+UNI = rsre_core.CompiledPattern([40, 0xe4, 39, 5, 22, 0xe0, 0xe2, 0, 1], 32)
+ASCII = rsre_core.CompiledPattern([32, 107, 36, 75, 35, 4, 16, 75, 0, 1], 32)
+BOUNDARY = rsre_core.CompiledPattern([6, 3, 1], 0)
+def end(pattern, text):
+    ctx = rsre_core.match(pattern, text)
+    return -1 if ctx is None else ctx.match_end
+def atomic(text): return end(ATOMIC, text)
+def possessive(text): return end(POSSESSIVE, text)
+def few(text): return end(POSSESSIVE_ONE, text)
+def letters(): return end(UNI, u'\\xc4\\xc1'), end(UNI, u'\\xe4\\xe1'), end(UNI, u'\\xe4\\xe3'), end(ASCII, u'KkK')
+def boundaries(text):
+    ctx = rsre_core.StrMatchContext(text, 0, len(text))
+    places = ''
+    while rsre_core.search_context(ctx, BOUNDARY):
+        places += str(ctx.match_start) + ' '
+        ctx.reset(ctx.match_end, True)
+    return places
+def numbers(): return OPCODES['not_literal_uni_ignore'], OPCODES['min_repeat_one'], len(OPCODES)
+",
+        r#"
+        atomic('aab') == 3
+        atomic('b') == -1
+        possessive('ababa') == 5
+        possessive('abab') == -1
+        few('aaa') == 3
+        few('aa') == -1
+        letters() == [2,2,-1,3]
+        boundaries('a::bc') == "0 1 3 5 "
+        numbers() == [41,26,43]
+        "#,
+    );
+}

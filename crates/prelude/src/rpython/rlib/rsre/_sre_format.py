@@ -11,8 +11,16 @@ A pattern is a list of numbers. A `skip` is counted from its own place.
     ASSERT skip back body SUCCESS
     GROUPREF n, GROUPREF_EXISTS n skip          groups from 0 on; skip from the place of n
     INFO skip ...
+
+Python 3.7 adds ..._UNI_IGNORE and ..._LOC_IGNORE, and ignores the flags of the pattern;
+..._IGNORE is about ASCII then. Python 3.11 adds these:
+
+    ATOMIC_GROUP skip body SUCCESS
+    POSSESSIVE_REPEAT skip min max body SUCCESS     SUCCESS is where skip ends
+    POSSESSIVE_REPEAT_ONE skip min max item SUCCESS
 """
 from rpython.rlib.rsre._code import *
+from rpython.rlib.rsre.rsre_char import getlower_locale
 from rpython.rlib.rsre.rsre_constants import *
 
 # Longer code than that is refused: it comes of repetitions of repetitions.
@@ -117,14 +125,10 @@ class _Translator(object):
             return self.branch(pos + 1, frame)
         elif op == OPCODE_REPEAT:
             return self.repeat(pos + 4, after, pattern[pos + 2], pattern[pos + 3])
-        elif op == OPCODE_REPEAT_ONE or op == OPCODE_MIN_REPEAT_ONE:
-            own = OP_REPEAT_ONE if op == OPCODE_REPEAT_ONE else OP_MIN_REPEAT_ONE
-            self.emit(own, pattern[pos + 2])
-            following = self.emit(pattern[pos + 3], 0)
-            # Without the SUCCESS at its end.
-            self.body(pos + 4, after - 1)
-            self.out[following] = len(self.out)
-            return after
+        elif op == OPCODE_REPEAT_ONE:
+            return self.repeat_one(OP_REPEAT_ONE, pos, after)
+        elif op == OPCODE_MIN_REPEAT_ONE:
+            return self.repeat_one(OP_MIN_REPEAT_ONE, pos, after)
         elif op == OPCODE_ASSERT or op == OPCODE_ASSERT_NOT:
             own = OP_ASSERT if op == OPCODE_ASSERT else OP_ASSERT_NOT
             self.emit(own, pattern[pos + 2])
@@ -133,9 +137,58 @@ class _Translator(object):
             self.body(pos + 3, after)
             self.out[following] = len(self.out)
             return after
+        elif V37:
+            return self.later_operation(op, argument, pos, after)
         else:
             raise Error("unknown operation of a regular expression")
         return pos + 2
+
+    def later_operation(self, op, argument, pos, after):
+        """The same for operations that Python 2 lacks."""
+        if op == OPCODE37_LITERAL_UNI_IGNORE:
+            self.emit(OP_LITERAL_UNI, argument)
+        elif op == OPCODE37_NOT_LITERAL_UNI_IGNORE:
+            self.emit(OP_NOT_LITERAL_UNI, argument)
+        elif op == OPCODE37_GROUPREF_UNI_IGNORE:
+            self.emit(OP_GROUPREF_UNI, argument + 1)
+        elif op == OPCODE37_IN_UNI_IGNORE:
+            self.charset(OP_IN_UNI, pos + 2)
+            return after
+        elif op == OPCODE37_LITERAL_LOC_IGNORE:
+            # Either case of either side is the same as the lower cases.
+            self.emit(OP_LITERAL_IGNORE, getlower_locale(argument))
+        elif op == OPCODE37_NOT_LITERAL_LOC_IGNORE:
+            self.emit(OP_NOT_LITERAL_IGNORE, getlower_locale(argument))
+        elif op == OPCODE37_GROUPREF_LOC_IGNORE:
+            self.emit(OP_GROUPREF_IGNORE, argument + 1)
+        elif op == OPCODE37_IN_LOC_IGNORE:
+            self.charset(OP_IN_EITHER, pos + 2)
+            return after
+        elif V311 and op == OPCODE_ATOMIC_GROUP:
+            following = self.emit(OP_ATOMIC, 0)
+            self.body(pos + 2, after)
+            self.out[following] = len(self.out)
+            return after
+        elif V311 and op == OPCODE_POSSESSIVE_REPEAT_ONE:
+            return self.repeat_one(OP_POSSESSIVE_ONE, pos, after)
+        elif V311 and op == OPCODE_POSSESSIVE_REPEAT:
+            following = self.emit(OP_ATOMIC, 0)
+            self.repetitions(pos + 4, after, self.pattern[pos + 2], self.pattern[pos + 3],
+                             True, True)
+            self.out.append(OP_SUCCESS)
+            self.out[following] = len(self.out)
+            return after + 1
+        else:
+            raise Error("unknown operation of a regular expression")
+        return pos + 2
+
+    def repeat_one(self, own, pos, after):
+        self.emit(own, self.pattern[pos + 2])
+        following = self.emit(self.pattern[pos + 3], 0)
+        # Without the SUCCESS at its end.
+        self.body(pos + 4, after - 1)
+        self.out[following] = len(self.out)
+        return after
 
     def split(self, inside_first):
         """Goes on here, first or second; the place of the other way's target."""
@@ -167,15 +220,29 @@ class _Translator(object):
         greedy = self.pattern[end] == OPCODE_MAX_UNTIL
         if not greedy and self.pattern[end] != OPCODE_MIN_UNTIL:
             raise Error("bad repetition in a regular expression")
-        for _ in range(least):
+        self.repetitions(pos, end, least, most, greedy, False)
+        return end + 1
+
+    def repeated(self, pos, end, atomic):
+        """One repetition."""
+        if not atomic:
             self.body(pos, end)
+            return
+        following = self.emit(OP_ATOMIC, 0)
+        self.body(pos, end)
+        self.out.append(OP_SUCCESS)
+        self.out[following] = len(self.out)
+
+    def repetitions(self, pos, end, least, most, greedy, atomic):
+        for _ in range(least):
+            self.repeated(pos, end, atomic)
         if most >= MAXREPEAT:
             register = self.registers
             self.registers += 1
             start = len(self.out)
             way_out = self.split(greedy)
             self.emit(OP_LOOP_START, register)
-            self.body(pos, end)
+            self.repeated(pos, end, atomic)
             self.emit(OP_LOOP_CHECK, register)
             self.out.append(0)
             check = len(self.out) - 1
@@ -186,10 +253,9 @@ class _Translator(object):
             ways_out = []
             for _ in range(most - least):
                 ways_out.append(self.split(greedy))
-                self.body(pos, end)
+                self.repeated(pos, end, atomic)
             for way_out in ways_out:
                 self.out[way_out] = len(self.out)
-        return end + 1
 
     # Sets.
 
@@ -218,7 +284,8 @@ class _Translator(object):
             elif kind == OPCODE_RANGE:
                 items.append((RANGE, pattern[pos + 1], pattern[pos + 2]))
                 pos += 3
-            elif kind == OPCODE27_RANGE_IGNORE:
+            elif not V37 and kind == OPCODE27_RANGE_IGNORE or \
+                    V37 and kind == OPCODE37_RANGE_UNI_IGNORE:
                 items.append((RANGE_EITHER_CASE, pattern[pos + 1], pattern[pos + 2]))
                 pos += 3
             elif kind == OPCODE_CATEGORY:

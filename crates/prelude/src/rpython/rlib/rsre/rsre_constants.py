@@ -1,16 +1,59 @@
-"""The numbers of the `sre` module of Python 2: what programs build patterns of, see
-`_sre_format`."""
+"""The numbers of the `sre` module: what programs build patterns of, see `_sre_format`.
+
+They are those of Python 2, but in an interpreter of a later Python: where there is PyPy's
+module `pypy.module.sys.version`, those of the version that it names. Operations that a
+version lacks are None.
+"""
+try:
+    from pypy.module.sys.version import CPYTHON_VERSION as _VERSION
+except ImportError:
+    _VERSION = (2, 7)
 
 MAXREPEAT = 2147483647
-V37 = V311 = False
+V37 = _VERSION >= (3, 7)
+V311 = _VERSION >= (3, 11)
 
-(OPCODE_FAILURE, OPCODE_SUCCESS, OPCODE_ANY, OPCODE_ANY_ALL, OPCODE_ASSERT, OPCODE_ASSERT_NOT,
- OPCODE_AT, OPCODE_BRANCH, OPCODE_CALL, OPCODE_CATEGORY, OPCODE_CHARSET, OPCODE_BIGCHARSET,
- OPCODE_GROUPREF, OPCODE_GROUPREF_EXISTS, OPCODE_GROUPREF_IGNORE, OPCODE_IN,
- OPCODE_IN_IGNORE, OPCODE_INFO, OPCODE_JUMP, OPCODE_LITERAL, OPCODE_LITERAL_IGNORE,
- OPCODE_MARK, OPCODE_MAX_UNTIL, OPCODE_MIN_UNTIL, OPCODE_NOT_LITERAL,
- OPCODE_NOT_LITERAL_IGNORE, OPCODE_NEGATE, OPCODE_RANGE, OPCODE_REPEAT, OPCODE_REPEAT_ONE,
- OPCODE_SUBPATTERN, OPCODE_MIN_REPEAT_ONE, OPCODE27_RANGE_IGNORE) = range(33)
+# The operations of each version, in the order of their numbers. Python 3.7 has no CALL in its
+# patterns either, but a number for it.
+_PYTHON2 = """
+    FAILURE SUCCESS ANY ANY_ALL ASSERT ASSERT_NOT AT BRANCH CALL CATEGORY CHARSET BIGCHARSET
+    GROUPREF GROUPREF_EXISTS GROUPREF_IGNORE IN IN_IGNORE INFO JUMP LITERAL LITERAL_IGNORE MARK
+    MAX_UNTIL MIN_UNTIL NOT_LITERAL NOT_LITERAL_IGNORE NEGATE RANGE REPEAT REPEAT_ONE SUBPATTERN
+    MIN_REPEAT_ONE RANGE_IGNORE"""
+_PYTHON37 = """
+    FAILURE SUCCESS ANY ANY_ALL ASSERT ASSERT_NOT AT BRANCH CALL CATEGORY CHARSET BIGCHARSET
+    GROUPREF GROUPREF_EXISTS IN INFO JUMP LITERAL MARK MAX_UNTIL MIN_UNTIL NOT_LITERAL NEGATE RANGE
+    REPEAT REPEAT_ONE SUBPATTERN MIN_REPEAT_ONE
+    GROUPREF_IGNORE IN_IGNORE LITERAL_IGNORE NOT_LITERAL_IGNORE
+    GROUPREF_LOC_IGNORE IN_LOC_IGNORE LITERAL_LOC_IGNORE NOT_LITERAL_LOC_IGNORE
+    GROUPREF_UNI_IGNORE IN_UNI_IGNORE LITERAL_UNI_IGNORE NOT_LITERAL_UNI_IGNORE RANGE_UNI_IGNORE"""
+_SINCE_311 = 'ATOMIC_GROUP POSSESSIVE_REPEAT POSSESSIVE_REPEAT_ONE'
+
+
+def _numbers():
+    """The numbers by the names of the operations, of all versions."""
+    names = (_PYTHON37 if V37 else _PYTHON2).split()
+    if V311:
+        names.remove('CALL')
+        at = names.index('MIN_REPEAT_ONE') + 1
+        names[at:at] = _SINCE_311.split()
+    numbers = {}
+    for name in (_PYTHON2 + _PYTHON37 + ' ' + _SINCE_311).split():
+        numbers[name] = names.index(name) if name in names else None
+    return numbers
+
+OPCODES = _numbers()
+for _name in OPCODES:
+    _prefix = 'OPCODE_'
+    if _name.endswith(('_LOC_IGNORE', '_UNI_IGNORE')):
+        _prefix = 'OPCODE37_'
+    elif _name == 'RANGE_IGNORE':
+        _prefix = 'OPCODE27_'
+    globals()[_prefix + _name] = OPCODES[_name]
+
+# Not of Python: two letters of a general category of Unicode, the second one shifted by 8.
+OPCODE_UNICODE_GENERAL_CATEGORY = 70
+
 
 ATCODES = {}
 for _i, _name in enumerate([

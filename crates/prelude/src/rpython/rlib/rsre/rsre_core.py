@@ -2,7 +2,7 @@
 
 A match context holds a text and the range to look at; after a match it holds what was
 found. Where there are several ways the machine notes a Choice and takes the first; when
-it fails it goes back to the newest one. Nothing recurses but look-around.
+it fails it goes back to the newest one. Nothing recurses but look-around and atomic groups.
 """
 import sys
 
@@ -26,6 +26,9 @@ class CompiledPattern(object):
         """`pattern` is in the format of Python's `sre`, or our own."""
         if not own:
             pattern = from_sre(pattern)
+            if V37:
+                # The operations themselves say whether they are about Unicode.
+                flags = 0
         self.pattern = pattern[:]
         self.flags = flags
 
@@ -109,6 +112,10 @@ def _of_one_kind(cls):
 
 # Contexts.
 
+# What a match has to be: any, not empty, or up to the end.
+MODE_ANY, MODE_NONEMPTY, MODE_FULL = '\x00', '\x01', '\x02'
+
+
 class AbstractMatchContext(object):
     """`match_start` is where to match; after a match `match_end` and `match_marks` say
     what was found. Places are numbers that grow from one character to the next."""
@@ -120,7 +127,7 @@ class AbstractMatchContext(object):
     original_pos = 0
     match_end = 0
     match_marks = None
-    fullmatch_only = False
+    match_mode = MODE_ANY
 
     def __init__(self, match_start, end):
         # Both are places in the text.
@@ -133,6 +140,7 @@ class AbstractMatchContext(object):
         assert start >= 0
         self.match_start = start
         self.match_marks = None
+        self.match_mode = MODE_NONEMPTY if must_advance else MODE_ANY
 
     def str(self, index):
         """The code of a character."""
@@ -293,6 +301,18 @@ def _one(ctx, pattern, pc, ptr):
                                        rsre_char.getlower(c, pattern.flags), pattern.flags)
     if op == OP_NOT_LITERAL:
         return c != pattern.pattern[pc + 1]
+    if op == OP_LITERAL_UNI:
+        return rsre_char.getlower_unicode(c) == pattern.pattern[pc + 1]
+    if op == OP_NOT_LITERAL_UNI:
+        return rsre_char.getlower_unicode(c) != pattern.pattern[pc + 1]
+    if op == OP_IN_UNI:
+        return rsre_char.check_charset(pattern.pattern, pc + 2, rsre_char.getlower_unicode(c),
+                                       SRE_FLAG_UNICODE)
+    if op == OP_IN_EITHER:
+        return (rsre_char.check_charset(pattern.pattern, pc + 2,
+                                        rsre_char.getlower(c, pattern.flags)) or
+                rsre_char.check_charset(pattern.pattern, pc + 2,
+                                        rsre_char.getupper(c, pattern.flags)))
     if op == OP_LITERAL_IGNORE:
         return rsre_char.getlower(c, pattern.flags) == pattern.pattern[pc + 1]
     if op == OP_NOT_LITERAL_IGNORE:
@@ -311,22 +331,25 @@ def _one(ctx, pattern, pc, ptr):
 def _width_of(pattern, pc):
     """Length of an operation of one character."""
     op = pattern.pattern[pc]
-    if op == OP_IN or op == OP_IN_IGNORE or op == OP_IN_LOWER:
+    if OP_IN <= op <= OP_IN_EITHER:
         return pattern.pattern[pc + 1]
     if op == OP_ANY or op == OP_ANY_ALL:
         return 1
     return 2
 
 
-def _same(ctx, pattern, start, end, ptr, ignore):
+def _same(ctx, pattern, start, end, ptr, op):
     """If the text from start to end comes again at `ptr`, where it ends; else -1."""
     while start < end:
         if ptr >= ctx.end:
             return -1
         a, b = ctx.str(start), ctx.str(ptr)
-        if ignore:
+        if op == OP_GROUPREF_IGNORE:
             a = rsre_char.getlower(a, pattern.flags)
             b = rsre_char.getlower(b, pattern.flags)
+        elif op == OP_GROUPREF_UNI:
+            a = rsre_char.getlower_unicode(a)
+            b = rsre_char.getlower_unicode(b)
         if a != b:
             return -1
         start = ctx.next(start)
@@ -336,7 +359,7 @@ def _same(ctx, pattern, start, end, ptr, ignore):
 
 def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
     """Runs the code at `pc`. If it succeeds, `ctx` has the end and the marks. `partial`:
-    it is the code of a look-around, which need not reach the end."""
+    it is the code of a look-around or atomic group, which need not reach the end."""
     choice = None
     code = pattern.pattern
     end = ctx.end
@@ -344,13 +367,13 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
         op = code[pc]
         ok = True
         if op == OP_SUCCESS:
-            if partial or not ctx.fullmatch_only or ptr == end:
+            if partial or _as_wanted(ctx, ptr):
                 assert ptr >= 0
                 ctx.match_end = ptr
                 ctx.match_marks = marks
                 return True
             ok = False
-        elif op <= OP_IN_LOWER:
+        elif op <= OP_IN_EITHER:
             if ptr < end and _one(ctx, pattern, pc, ptr):
                 ptr = ctx.next(ptr)
                 pc += _width_of(pattern, pc)
@@ -389,12 +412,12 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
         elif op == OP_AT:
             ok = sre_at(ctx, code[pc + 1], ptr)
             pc += 2
-        elif op == OP_GROUPREF or op == OP_GROUPREF_IGNORE:
+        elif OP_GROUPREF <= op <= OP_GROUPREF_UNI:
             group = code[pc + 1]
             stop = find_mark(marks, 2 * group - 1)
             start = find_mark(marks, 2 * group - 2)
             if stop >= 0:
-                ptr = _same(ctx, pattern, start, stop, ptr, op == OP_GROUPREF_IGNORE)
+                ptr = _same(ctx, pattern, start, stop, ptr, op)
                 ok = ptr >= 0
             else:
                 ok = False
@@ -414,6 +437,20 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             start = ctx.back(ptr, code[pc + 1])
             ok = not (start >= 0 and sre_match(ctx, pattern, pc + 3, start, marks, True))
             pc = code[pc + 2]
+        elif op == OP_ATOMIC:
+            ok = sre_match(ctx, pattern, pc + 2, ptr, marks, True)
+            if ok:
+                ptr = ctx.match_end
+                marks = ctx.match_marks
+            pc = code[pc + 1]
+        elif op == OP_POSSESSIVE_ONE:
+            limit = _limit(ctx, ptr, code[pc + 2])
+            at = ptr
+            while at < limit and _one(ctx, pattern, pc + 4, at):
+                at = ctx.next(at)
+            ok = at >= ctx.forward(ptr, code[pc + 1])
+            ptr = at
+            pc = code[pc + 3]
         elif op == OP_LOOP_START:
             marks = Mark(-1 - code[pc + 1], ptr, marks)
             pc += 2
@@ -450,6 +487,13 @@ def sre_match(ctx, pattern, pc, ptr, marks, partial=False):
             choice = choice.prev
 
 
+def _as_wanted(ctx, ptr):
+    """Whether a match may end here. One that is not empty does not end where the search began."""
+    if ctx.match_mode == MODE_FULL:
+        return ptr == ctx.end
+    return ctx.match_mode == MODE_ANY or ptr != ctx.original_pos
+
+
 def _limit(ctx, ptr, most):
     """Where a repetition from `ptr` on ends at the latest."""
     if most >= ctx.end - ptr:
@@ -457,22 +501,22 @@ def _limit(ctx, ptr, most):
     return min(ctx.forward(ptr, most), ctx.end)
 
 
-def sre_at(ctx, where, ptr):
-    if where == AT_BEGINNING or where == AT_BEGINNING_STRING:
+def sre_at(ctx, atcode, ptr):
+    if atcode == AT_BEGINNING or atcode == AT_BEGINNING_STRING:
         return ptr == 0
-    if where == AT_BEGINNING_LINE:
+    if atcode == AT_BEGINNING_LINE:
         return ptr == 0 or ctx.str(ctx.prev(ptr)) == 10
-    if where == AT_END:
+    if atcode == AT_END:
         return ptr == ctx.end or (ptr < ctx.end and ctx.next(ptr) == ctx.end and ctx.str(ptr) == 10)
-    if where == AT_END_LINE:
+    if atcode == AT_END_LINE:
         return ptr == ctx.end or ctx.str(ptr) == 10
-    if where == AT_END_STRING:
+    if atcode == AT_END_STRING:
         return ptr == ctx.end
-    wide = where == AT_UNI_BOUNDARY or where == AT_UNI_NON_BOUNDARY
+    wide = atcode == AT_UNI_BOUNDARY or atcode == AT_UNI_NON_BOUNDARY
     before = ptr > 0 and _in_word(ctx.str(ctx.prev(ptr)), wide)
     after = ptr < ctx.end and _in_word(ctx.str(ptr), wide)
-    negate = (where == AT_NON_BOUNDARY or where == AT_LOC_NON_BOUNDARY or
-              where == AT_UNI_NON_BOUNDARY)
+    negate = (atcode == AT_NON_BOUNDARY or atcode == AT_LOC_NON_BOUNDARY or
+              atcode == AT_UNI_NON_BOUNDARY)
     if ctx.end == 0:
         # An empty text has no boundaries, nor places that are none.
         return False
@@ -508,13 +552,16 @@ def search_context(ctx, pattern):
     if pattern.pattern[0] == OP_LITERAL:
         literal = pattern.pattern[1]
     start = ctx.original_pos = ctx.match_start
+    # What stands at the beginning is nowhere else.
+    only_first = pattern.pattern[0] == OP_AT and (
+        pattern.pattern[1] == AT_BEGINNING or pattern.pattern[1] == AT_BEGINNING_STRING)
     while start <= ctx.end:
         if literal < 0 or (start < ctx.end and ctx.str(start) == literal):
             assert start >= 0
             ctx.match_start = start
             if _sre_run(ctx, pattern, start):
                 return True
-        if start >= ctx.end:
+        if start >= ctx.end or only_first:
             break
         start = ctx.next(start)
     return False
@@ -538,7 +585,8 @@ def _context(string, start, end):
 def match(pattern, string, start=0, end=sys.maxint, fullmatch=False):
     """The context of a match at `start`, or None."""
     ctx = _context(string, start, end)
-    ctx.fullmatch_only = fullmatch
+    if fullmatch:
+        ctx.match_mode = MODE_FULL
     if match_context(ctx, pattern):
         return ctx
     return None

@@ -53,7 +53,8 @@ def utf8search(pattern, utf8string, bytestart=0, byteend=sys.maxint):
 def utf8match(pattern, utf8string, bytestart=0, byteend=sys.maxint, fullmatch=False):
     """The context of a match at `bytestart`, or None."""
     ctx = make_utf8_ctx(utf8string, bytestart, byteend)
-    ctx.fullmatch_only = fullmatch
+    if fullmatch:
+        ctx.match_mode = rsre_core.MODE_FULL
     if rsre_core.match_context(ctx, pattern):
         return ctx
     return None

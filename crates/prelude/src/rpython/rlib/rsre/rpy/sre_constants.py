@@ -9,6 +9,6 @@ class error(Exception):
 
 # The numbers of operations by their names in `sre`.
 OPCODES = {}
-for _name, _number in vars(rsre_constants).items():
-    if _name.startswith('OPCODE'):
-        OPCODES[_name[_name.index('_') + 1:].lower()] = _number
+for _name, _number in rsre_constants.OPCODES.items():
+    if _number is not None:
+        OPCODES[_name.lower()] = _number
