@@ -79,3 +79,32 @@ def least():
         ",
     );
 }
+
+#[test]
+fn limits_of_digits() {
+    check(
+        "
+from rpython.rlib.rbigint import MaxIntError, _load_unsigned_digit, rbigint
+def power(n): return rbigint.fromint(10).int_pow(n)
+def limited(n, most):
+    try: return len(power(n).neg().str(max_str_digits=most))
+    except MaxIntError: return -1
+def based(n, digits, most):
+    try: return len(power(n).format(digits, prefix='p', max_str_digits=most))
+    except MaxIntError: return -1
+def parts(n):
+    x = power(n)
+    return str(x.udigit(1)) + ' ' + str(x.widedigit(1) > 0 and x.uwidedigit(1) > 0) + ' ' + str(_load_unsigned_digit(n))
+",
+        r#"
+        limited(30, 0) == 32
+        limited(30, 31) == 32
+        limited(30, 30) == -1
+        limited(3, 2) == 5
+        based(30, '01234567', 3) == 35
+        based(30, '012', 3) == -1
+        based(30, '012', 63) == 64
+        parts(20) == "10 1 20"
+        "#,
+    );
+}

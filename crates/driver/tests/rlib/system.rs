@@ -420,3 +420,119 @@ def ready(text):
         ",
     );
 }
+
+#[test]
+fn files_of_open_folders() {
+    check(
+        "
+import os
+from rpython.rlib import rposix, rposix_stat
+from rpython.rlib.rbigint import rbigint
+from rpython.rtyper.lltypesystem import lltype
+def fields():
+    name = '/tmp/taipan-fstatat-' + str(os.getpid())
+    os.mkdir(name)
+    folder = os.open(name, os.O_RDONLY, 0)
+    f = rposix.openat('x', os.O_CREAT | os.O_RDWR, 0640, folder)
+    os.write(f, 'hello')
+    rposix.futimens(f, 7, 250000001, 9, 500000000)
+    rposix.symlinkat('x', 'y', folder)
+    a = rposix_stat.fstatat('y', folder)
+    b = rposix_stat.fstatat('y', folder, False)
+    c = rposix_stat.stat3(name + '/x')
+    same = (a.st_dev == c.st_dev and a.st_ino == c.st_ino and a[3] == c[3] and a.st_rdev == c.st_rdev
+            and a.st_blocks == c.st_blocks and a.st_uid == c.st_uid and a.st_ctime == c.st_ctime)
+    text = '%d %d %d %d %s' % (a.st_size, a[8], a.nsec_atime, a.st_mode & 0777, a.st_mtime == 9.5)
+    text += ' %s %s ' % (same, b.st_mode & 0170000 == 0120000)
+    text += rposix_stat.get_stat_ns_as_bigint(c, 'atime').str()
+    for entry in ['x', 'y']: rposix.unlinkat(entry, folder)
+    os.close(folder)
+    os.close(f)
+    os.rmdir(name)
+    return text
+def absent():
+    try: rposix_stat.fstatat('/no/such/file')
+    except OSError as e: return e.errno
+    return 0
+def window():
+    r, w = os.pipe()
+    with lltype.scoped_alloc(rposix.WINSIZE) as size:
+        failed = rposix.c_ioctl_voidp(r, rposix.TIOCGWINSZ, size)
+        return failed, rposix.get_saved_errno(), rposix.c_close(w), rposix.c_close(r), rposix.c_close(r)
+def variables():
+    rposix.putenv('TAIPAN_SURFACE', 'a')
+    text = os.environ['TAIPAN_SURFACE']
+    rposix.unsetenv(u'TAIPAN_SURFACE')
+    try: rposix.unsetenv('TAIPAN_SURFACE')
+    except KeyError: return text + ' gone'
+    return text
+def spread(f):
+    def inner(fd, *args): return f(fd, *args)
+    return inner
+ask, read = spread(os.fstat), spread(os.read)
+def spreading():
+    fd = os.open('/dev/null', os.O_RDONLY, 0)
+    kind, text = ask(fd).st_mode & 0170000, read(fd, 10)
+    os.close(fd)
+    return kind == 0020000 and text == ''
+def names(): return len(rposix.sysconf_names) + rposix.sysconf_names['SC_THREADS'] + rposix.confstr_names['CS_PATH']
+",
+        r#"
+        fields() == "5 9 250000001 416 1 1 1 7250000001"
+        absent() == 2
+        window() == [-1,25,0,0,-1]
+        variables() == "a gone"
+        names() == 201
+        spreading() == true
+        "#,
+    );
+}
+
+#[test]
+fn clocks_threads_and_sets_of_signals() {
+    check(
+        "
+import os
+from rpython.rlib import rposix, rsignal, rthread, rtime
+from rpython.rtyper.lltypesystem import lltype, rffi
+def used():
+    with lltype.scoped_alloc(rtime.RUSAGE) as r:
+        failed = rtime.c_getrusage(rtime.RUSAGE_SELF, r)
+        seconds = rtime.decode_timeval(r.c_ru_utime)
+        return failed == 0 and 0.0 <= seconds < 10000.0 and rtime.decode_timeval_ns(r.c_ru_stime) >= 0
+def ticks():
+    with lltype.scoped_alloc(rposix.TMS) as t:
+        return rposix.c_times(t) > 0 and t.c_tms_utime >= 0
+def ident(): return rthread.c_get_native_id() > 0
+def blocked():
+    with lltype.scoped_alloc(rsignal.c_sigset_t.TO) as mask:
+        rsignal.c_sigemptyset(mask)
+        rsignal.c_sigaddset(mask, rsignal.SIGUSR2)
+        there = rsignal.c_sigismember(mask, rsignal.SIGUSR2), rsignal.c_sigismember(mask, rsignal.SIGINT)
+        with lltype.scoped_alloc(rsignal.c_sigset_t.TO) as before:
+            rsignal.c_pthread_sigmask(rsignal.SIG_BLOCK, mask, before)
+            rsignal.c_raise(rsignal.SIGUSR2)
+            with lltype.scoped_alloc(rffi.INTP.TO, 1) as signum:
+                rsignal.c_sigwait(mask, signum)
+                arrived = rffi.cast(lltype.Signed, signum[0])
+            rsignal.c_pthread_sigmask(rsignal.SIG_SETMASK, before, lltype.nullptr(rsignal.c_sigset_t.TO))
+    return there[0], there[1], arrived == rsignal.SIGUSR2
+def wakeup():
+    r, w = rposix.pipe(os.O_NONBLOCK)
+    first = rsignal.pypysig_set_wakeup_fd(w, rsignal.PYPYSIG_NO_WARN_FULL)
+    rsignal.pypysig_setflag(rsignal.SIGUSR1)
+    os.kill(os.getpid(), rsignal.SIGUSR1)
+    while rsignal.pypysig_poll() < 0: pass
+    last = rsignal.pypysig_set_wakeup_fd(-1, rsignal.PYPYSIG_WITH_NUL_BYTE)
+    rsignal.pypysig_default(rsignal.SIGUSR1)
+    return first, last == w, ord(os.read(r, 10)[0]) == rsignal.SIGUSR1
+",
+        r#"
+        used() == true
+        ticks() == true
+        ident() == true
+        blocked() == [1,0,true]
+        wakeup() == [-1,true,true]
+        "#,
+    );
+}

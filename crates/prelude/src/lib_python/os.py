@@ -5,6 +5,7 @@ from posix import *
 from posix import _exit, _variable, _variables
 
 import sys
+from rpython.rlib._rposix_names import confstr_names, pathconf_names, sysconf_names
 from rpython.rlib.objectmodel import we_are_translated
 sys.modules['os.path'] = path
 
@@ -50,20 +51,6 @@ O_LARGEFILE = 0
 O_NOATIME = 01000000
 NGROUPS_MAX = 65536
 TMP_MAX = 238328
-
-
-# What these functions of the system are asked for, as Linux numbers it.
-
-pathconf_names = {
-    'PC_LINK_MAX': 0, 'PC_MAX_CANON': 1, 'PC_MAX_INPUT': 2, 'PC_NAME_MAX': 3, 'PC_PATH_MAX': 4,
-    'PC_PIPE_BUF': 5, 'PC_CHOWN_RESTRICTED': 6, 'PC_NO_TRUNC': 7, 'PC_VDISABLE': 8,
-    'PC_SYNC_IO': 9, 'PC_ASYNC_IO': 10, 'PC_PRIO_IO': 11, 'PC_FILESIZEBITS': 13,
-}
-confstr_names = {
-    'CS_PATH': 0, 'CS_GNU_LIBC_VERSION': 2, 'CS_GNU_LIBPTHREAD_VERSION': 3,
-    'CS_LFS_CFLAGS': 1000, 'CS_LFS64_CFLAGS': 1004, 'CS_XBS5_LP64_OFF64_CFLAGS': 1108,
-    'CS_XBS5_LP64_OFF64_LDFLAGS': 1109,
-}
 
 
 def makedirs(name, mode=0777):

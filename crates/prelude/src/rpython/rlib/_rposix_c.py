@@ -23,6 +23,14 @@ _MOST_PATH = 4096
 class _Saved(object):
     errno = 0
 
+def _get_errno():
+    """The C library's own errno, as INT."""
+    return _errno_location()[0]
+
+def _set_errno(errno):
+    _errno_location()[0] = rffi.cast(_INT, errno)
+
+
 @not_rpython
 def get_saved_errno():
     """That of the last function that failed and keeps its errno."""
@@ -52,56 +60,58 @@ def _checked(result, name):
     return result
 
 
-def _of_ints(name, TYPES, answers=True):
-    """A C function of integers that answers -1 where it fails; without `answers` what it
-    answers else is left out."""
+def _of_ints(name, params, TYPES, answers=True):
+    """A C function of integers with these parameters. It returns -1 where it fails; without
+    `answers`, its result is dropped."""
     function = _c(name, TYPES, _INT)
+    params = params.split()
     source = 'def %s(%s):\n    %s_checked(function(%s), name)\n' % (
-        name, ', '.join(['a%d' % i for i in range(len(TYPES))]),
-        'return ' if answers else '',
-        ', '.join(['cast(T%d, a%d)' % (i, i) for i in range(len(TYPES))]))
+        name, ', '.join(params), 'return ' if answers else '',
+        ', '.join(['cast(T%d, %s)' % (i, param) for i, param in enumerate(params)]))
     space = {'function': function, 'cast': rffi.cast, '_checked': _checked, 'name': name}
     for i, TYPE in enumerate(TYPES):
         space['T%d' % i] = TYPE
     exec source in space
     return space[name]
 
-fchdir = _of_ints('fchdir', [_INT], answers=False)
-fchmod = _of_ints('fchmod', [_INT, _UINT], answers=False)
-fchown = _of_ints('fchown', [_INT, _INT, _INT], answers=False)
-getsid = _of_ints('getsid', [_INT])
-getpgid = _of_ints('getpgid', [_INT])
-getpgrp = _of_ints('getpgrp', [])
-killpg = _of_ints('killpg', [_INT, _INT])
-setegid = _of_ints('setegid', [_INT], answers=False)
-seteuid = _of_ints('seteuid', [_INT], answers=False)
-setgid = _of_ints('setgid', [_INT], answers=False)
-setpgid = _of_ints('setpgid', [_INT, _INT], answers=False)
-setpgrp = _of_ints('setpgrp', [], answers=False)
-setregid = _of_ints('setregid', [_INT, _INT], answers=False)
-setreuid = _of_ints('setreuid', [_INT, _INT], answers=False)
-setresgid = _of_ints('setresgid', [_INT, _INT, _INT], answers=False)
-setresuid = _of_ints('setresuid', [_INT, _INT, _INT], answers=False)
-setsid = _of_ints('setsid', [])
-setuid = _of_ints('setuid', [_INT], answers=False)
-tcgetpgrp = _of_ints('tcgetpgrp', [_INT])
-tcsetpgrp = _of_ints('tcsetpgrp', [_INT, _INT])
-sched_yield = _of_ints('sched_yield', [])
-sched_get_priority_max = _of_ints('sched_get_priority_max', [_INT])
-sched_get_priority_min = _of_ints('sched_get_priority_min', [_INT])
-sched_getscheduler = _of_ints('sched_getscheduler', [_INT])
-posix_fallocate = _of_ints('posix_fallocate', [_INT, _LONG, _LONG])
-posix_fadvise = _of_ints('posix_fadvise', [_INT, _LONG, _LONG, _INT])
-lockf = _of_ints('lockf', [_INT, _INT, _LONG])
+fchdir = _of_ints('fchdir', 'fd', [_INT], answers=False)
+fchmod = _of_ints('fchmod', 'fd mode', [_INT, _UINT], answers=False)
+fchown = _of_ints('fchown', 'fd uid gid', [_INT, _INT, _INT], answers=False)
+getsid = _of_ints('getsid', 'pid', [_INT])
+getpgid = _of_ints('getpgid', 'pid', [_INT])
+getpgrp = _of_ints('getpgrp', '', [])
+killpg = _of_ints('killpg', 'pgrp sig', [_INT, _INT])
+setegid = _of_ints('setegid', 'gid', [_INT], answers=False)
+seteuid = _of_ints('seteuid', 'uid', [_INT], answers=False)
+setgid = _of_ints('setgid', 'gid', [_INT], answers=False)
+setpgid = _of_ints('setpgid', 'pid gid', [_INT, _INT], answers=False)
+setpgrp = _of_ints('setpgrp', '', [], answers=False)
+setregid = _of_ints('setregid', 'rgid egid', [_INT, _INT], answers=False)
+setreuid = _of_ints('setreuid', 'ruid euid', [_INT, _INT], answers=False)
+setresgid = _of_ints('setresgid', 'rgid egid sgid', [_INT, _INT, _INT], answers=False)
+setresuid = _of_ints('setresuid', 'ruid euid suid', [_INT, _INT, _INT], answers=False)
+setsid = _of_ints('setsid', '', [])
+setuid = _of_ints('setuid', 'uid', [_INT], answers=False)
+tcgetpgrp = _of_ints('tcgetpgrp', 'fd', [_INT])
+tcsetpgrp = _of_ints('tcsetpgrp', 'fd pgrp', [_INT, _INT])
+sched_yield = _of_ints('sched_yield', '', [])
+sched_get_priority_max = _of_ints('sched_get_priority_max', 'policy', [_INT])
+sched_get_priority_min = _of_ints('sched_get_priority_min', 'policy', [_INT])
+sched_getscheduler = _of_ints('sched_getscheduler', 'pid', [_INT])
+posix_fallocate = _of_ints('posix_fallocate', 'fd offset length', [_INT, _LONG, _LONG])
+posix_fadvise = _of_ints('posix_fadvise', 'fd offset length advice', [_INT, _LONG, _LONG, _INT])
+lockf = _of_ints('lockf', 'fd cmd length', [_INT, _INT, _LONG])
 
 
-def _of_path(name, TYPES):
-    """A C function of a path and integers that answers 0 or -1."""
+def _of_path(name, params, TYPES):
+    """A C function of a path and integers, with these parameters. It returns 0 or -1."""
     function = _c(name, [_P] + TYPES, _INT)
-    source = ('@argtype\ndef %s(%s):\n    with scoped(_as_bytes0(path)) as p:\n'
+    params = params.split()
+    source = ('@argtype\ndef %s(%s):\n    with scoped(_as_bytes0(%s)) as p:\n'
               '        _checked(function(%s), name)\n' % (
-        name, ', '.join(['path'] + ['a%d' % i for i in range(len(TYPES))]),
-        ', '.join(['p'] + ['cast(T%d, a%d)' % (i, i) for i in range(len(TYPES))])))
+        name, ', '.join(params), params[0],
+        ', '.join(['p'] + ['cast(T%d, %s)' % (i, param)
+                           for i, param in enumerate(params[1:])])))
     space = {'function': function, 'cast': rffi.cast, '_checked': _checked, 'name': name,
              'scoped': rffi.scoped_str2charp, '_as_bytes0': _as_bytes0,
              'argtype': specialize.argtype(0)}
@@ -110,12 +120,12 @@ def _of_path(name, TYPES):
     exec source in space
     return space[name]
 
-chown = _of_path('chown', [_INT, _INT])
-lchown = _of_path('lchown', [_INT, _INT])
-chroot = _of_path('chroot', [])
-mkfifo = _of_path('mkfifo', [_UINT])
-mknod = _of_path('mknod', [_UINT, rffi.ULONG])
-initgroups = _of_path('initgroups', [_INT])
+chown = _of_path('chown', 'path uid gid', [_INT, _INT])
+lchown = _of_path('lchown', 'path uid gid', [_INT, _INT])
+chroot = _of_path('chroot', 'path', [])
+mkfifo = _of_path('mkfifo', 'path mode', [_UINT])
+mknod = _of_path('mknod', 'path mode dev', [_UINT, rffi.ULONG])
+initgroups = _of_path('initgroups', 'user group', [_INT])
 
 # ____________________________________________________________ processes and users
 
@@ -442,9 +452,3 @@ def futimens(fd, atime, atime_ns, mtime, mtime_ns):
     with lltype.scoped_alloc(rffi.LONGP.TO, 4) as times:
         _two_times(times, atime, atime_ns, mtime, mtime_ns)
         _checked(_c_futimens(_cast(_INT, fd), times), 'futimens')
-
-HAVE_DUP3 = HAVE_PIPE2 = True
-for _name in ['OPENAT', 'UNLINKAT', 'MKDIRAT', 'MKFIFOAT', 'MKNODAT', 'FCHMODAT', 'FCHOWNAT',
-              'FACCESSAT', 'RENAMEAT', 'LINKAT', 'SYMLINKAT', 'READLINKAT', 'UTIMENSAT',
-              'FUTIMENS', 'FDOPENDIR', 'FEXECVE', 'PREAD', 'PWRITE', 'SCHED_YIELD']:
-    globals()['HAVE_' + _name] = True

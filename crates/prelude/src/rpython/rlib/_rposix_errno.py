@@ -6,10 +6,8 @@ that calls of the program's own functions leave alone.
 from rpython.rlib._rposix_c import _errno_location, get_saved_errno, set_saved_errno
 from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rarithmetic import intmask
-from rpython.rlib.rthread import ThreadLocalField
+from rpython.rlib.rthread import tlfield_alt_errno
 from rpython.rtyper.lltypesystem import rffi
-
-tlfield_alt_errno = ThreadLocalField(rffi.INT, "alt_errno")
 
 
 def get_saved_alterrno():

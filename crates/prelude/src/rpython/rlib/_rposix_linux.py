@@ -200,7 +200,6 @@ def fexecve(fd, args, env):
 # ____________________________________________________________ users, processes
 
 _c_getgrouplist = _c('getgrouplist', [_P, _INT, rffi.INTP, rffi.INTP], _INT)
-_c_forkpty = _c('forkpty', [rffi.INTP, _P, _P, _P], _INT)
 _c_tmpnam = _c('tmpnam', [_P], _P)
 
 def getgrouplist(user, group):
@@ -215,15 +214,6 @@ def getgrouplist(user, group):
                     if result >= 0:
                         return [widen(gids[i]) for i in range(widen(count[0]))]
                 room = max(2 * room, widen(count[0]))
-
-def forkpty():
-    """A child with a terminal of its own: its process id (0 in the child), and the other
-    end of the terminal."""
-    null = lltype.nullptr(_P.TO)
-    with lltype.scoped_alloc(rffi.INTP.TO, 1) as master:
-        master[0] = _cast(_INT, -1)
-        pid = _checked(_c_forkpty(master, null, null, null), 'forkpty')
-        return pid, widen(master[0])
 
 def tmpnam():
     return rffi.charp2str(_c_tmpnam(lltype.nullptr(_P.TO)))
@@ -293,6 +283,23 @@ def getfullpathname(path):
     from rpython.rlib.rpath import rabspath
     return rabspath(path)
 
-for _name in ['FEXECVE', 'LUTIMES', 'FUTIMES', 'SCHED_RR_GET_INTERVAL', 'SCHED_GETPARAM',
-              'SCHED_SETPARAM', 'SCHED_GETSCHEDULER', 'SCHED_SETSCHEDULER', 'XATTR']:
-    globals()['HAVE_' + _name] = True
+# ____________________________________________________________ what Linux has
+
+HAVE_DUP3 = HAVE_D_TYPE = HAVE_FACCESSAT = HAVE_FADVISE = HAVE_FALLOCATE = HAVE_FCHDIR = True
+HAVE_FCHMOD = HAVE_FCHMODAT = HAVE_FCHOWN = HAVE_FCHOWNAT = HAVE_FDOPENDIR = HAVE_FEXECVE = True
+HAVE_FPATHCONF = HAVE_FSTAT = HAVE_FSTATAT = HAVE_FSTATVFS = HAVE_FTRUNCATE = True
+HAVE_FUTIMENS = HAVE_FUTIMES = HAVE_FUTIMESAT = HAVE_LCHOWN = HAVE_LINKAT = HAVE_LSTAT = True
+HAVE_LUTIMES = HAVE_MKDIRAT = HAVE_MKFIFOAT = HAVE_MKNODAT = HAVE_OPENAT = HAVE_PIPE2 = True
+HAVE_PREAD = HAVE_PWRITE = HAVE_READLINKAT = HAVE_RENAMEAT = HAVE_SCHED_GETPARAM = True
+HAVE_SCHED_GETSCHEDULER = HAVE_SCHED_RR_GET_INTERVAL = HAVE_SCHED_SETPARAM = True
+HAVE_SCHED_SETSCHEDULER = HAVE_SCHED_YIELD = HAVE_SYMLINKAT = HAVE_UNLINKAT = True
+HAVE_UTIMENSAT = HAVE_UTIMES = HAVE_XATTR = True
+HAVE_CHFLAGS = HAVE_LCHFLAGS = HAVE_LCHMOD = False
+
+# Constants of several systems: None are those of others.
+constants = ['LOAD_LIBRARY_SEARCH_DEFAULT_DIRS', 'LOAD_LIBRARY_SEARCH_APPLICATION_DIR',
+             'LOAD_LIBRARY_SEARCH_SYSTEM32', 'LOAD_LIBRARY_SEARCH_USER_DIRS',
+             'LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR', 'COPYFILE_DATA', 'O_CLOEXEC']
+LOAD_LIBRARY_SEARCH_DEFAULT_DIRS = LOAD_LIBRARY_SEARCH_APPLICATION_DIR = None
+LOAD_LIBRARY_SEARCH_SYSTEM32 = LOAD_LIBRARY_SEARCH_USER_DIRS = None
+LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR = COPYFILE_DATA = None

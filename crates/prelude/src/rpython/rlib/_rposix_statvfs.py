@@ -15,6 +15,8 @@ _fstatvfs = _c('fstatvfs', [_INT, lltype.Ptr(_BUFFER)], _INT)
 STATVFS_FIELDS = [(_name, lltype.Signed) for _name in (
     'f_bsize', 'f_frsize', 'f_blocks', 'f_bfree', 'f_bavail', 'f_files', 'f_ffree',
     'f_favail', 'f_flag', 'f_namemax')] + [('f_fsid', lltype.Unsigned)]
+STATVFS_FIELD_TYPES = dict(STATVFS_FIELDS)
+STATVFS_FIELD_NAMES = [_name for _name, _ in STATVFS_FIELDS]
 
 
 class StatvfsResult(object):

@@ -59,8 +59,8 @@ class Buffer(object):
         for i in range(len(string)):
             self.setitem(start + i, string[i])
 
-    def setzeros(self, start, count):
-        for i in range(start, start + count):
+    def setzeros(self, index, count):
+        for i in range(index, index + count):
             self.setitem(i, '\x00')
 
     def as_str(self):
@@ -196,10 +196,10 @@ class GCBuffer(Buffer):
     _immutable_ = True
 
     @staticmethod
-    def decorate(cls):
-        if cls.__bases__ != (GCBuffer,):
+    def decorate(targetcls):
+        if targetcls.__bases__ != (GCBuffer,):
             raise ValueError("GCBuffer.decorate is for direct subclasses of GCBuffer")
-        return cls
+        return targetcls
 
 
 _CHARS = lltype.GcArray(lltype.Char)

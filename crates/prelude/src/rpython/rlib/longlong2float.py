@@ -11,12 +11,12 @@ r_rettype = r_int64
 
 
 @not_rpython
-def float2longlong(x):
-    return struct.unpack('<q', struct.pack('<d', x))[0]
+def float2longlong(floatval):
+    return struct.unpack('<q', struct.pack('<d', floatval))[0]
 
 @not_rpython
-def longlong2float(bits):
-    return struct.unpack('<d', struct.pack('<q', bits))[0]
+def longlong2float(llval):
+    return struct.unpack('<d', struct.pack('<q', llval))[0]
 
 def singlefloat2uint(x):
     if not we_are_translated():
@@ -50,14 +50,14 @@ def can_encode_int32(value):
 def encode_int32_into_longlong_nan(value):
     return nan_encoded_zero + intmask(r_uint(value) & 0xffffffff)
 
-def decode_int32_from_longlong_nan(bits):
-    return rffi.cast(lltype.Signed, rffi.cast(rffi.INT, bits))
+def decode_int32_from_longlong_nan(value):
+    return rffi.cast(lltype.Signed, rffi.cast(rffi.INT, value))
 
-def is_int32_from_longlong_nan(bits):
-    return intmask(bits >> 32) == _TAG
+def is_int32_from_longlong_nan(value):
+    return intmask(value >> 32) == _TAG
 
-def maybe_decode_longlong_as_float(bits):
+def maybe_decode_longlong_as_float(value):
     """The float that bits are, or that has the value of the integer in them."""
-    if is_int32_from_longlong_nan(bits):
-        return float(decode_int32_from_longlong_nan(bits))
-    return longlong2float(bits)
+    if is_int32_from_longlong_nan(value):
+        return float(decode_int32_from_longlong_nan(value))
+    return longlong2float(value)

@@ -308,11 +308,11 @@ def most_pos_value_of(tp):
         return maxint
     return cls(cls.MASK >> 1 if cls.SIGNED else cls.MASK)
 
-def is_signed_integer_type(TYPE):
+def is_signed_integer_type(tp):
     """Whether a low-level type is one of integers with a sign."""
     from rpython.rtyper.lltypesystem import rffi, lltype
-    return isinstance(TYPE, lltype.Number) and not rffi.size_and_sign(TYPE)[1] and (
-        TYPE not in (lltype.Float, lltype.SingleFloat, lltype.LongFloat, lltype.Bool))
+    return isinstance(tp, lltype.Number) and not rffi.size_and_sign(tp)[1] and (
+        tp not in (lltype.Float, lltype.SingleFloat, lltype.LongFloat, lltype.Bool))
 specialize.memo()(is_signed_integer_type)
 
 def highest_bit(n):

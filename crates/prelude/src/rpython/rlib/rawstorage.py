@@ -22,16 +22,16 @@ def free_raw_storage(storage, track_allocation=True):
     lltype.free(storage, flavor='raw')
 
 @specialize.ll()
-def raw_storage_getitem(TYPE, storage, index):
-    return llop.raw_load(TYPE, storage, index)
+def raw_storage_getitem(TP, storage, index):
+    return llop.raw_load(TP, storage, index)
 
 @specialize.ll()
 def raw_storage_setitem(storage, index, item):
     llop.raw_store(lltype.Void, storage, index, item)
 
 @specialize.ll()
-def raw_storage_getitem_unaligned(TYPE, storage, index):
-    return llop.raw_load(TYPE, storage, index)
+def raw_storage_getitem_unaligned(TP, storage, index):
+    return llop.raw_load(TP, storage, index)
 
 @specialize.ll()
 def raw_storage_setitem_unaligned(storage, index, item):

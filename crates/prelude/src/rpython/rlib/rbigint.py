@@ -4,9 +4,10 @@ sign 0 and no digits. Values are immutable, and so may share digits.
 import math
 import sys
 
-from rpython.rlib.objectmodel import not_rpython, specialize
+from rpython.rlib.objectmodel import always_inline, not_rpython, specialize
 from rpython.rlib.rarithmetic import (
-    LONG_BIT, intmask, ovfcheck, r_uint, r_ulonglong, r_longlong, string_to_int, widen)
+    LONG_BIT, intmask, ovfcheck, r_longlong, r_longlonglong, r_uint, r_ulonglong, r_ulonglonglong,
+    string_to_int, widen)
 from rpython.rlib.rstring import NumberStringParser, StringBuilder
 from rpython.rlib.rbigint_digits import (
     KARATSUBA_CUTOFF, MASK, SHIFT, UMASK, _add_digits, _bits_in, _compare_digits, _mul_digits,
@@ -15,11 +16,21 @@ from rpython.rlib.rbigint_division import _divrem_digit, _long_division
 from rpython.rlib.rbigint_text import Text
 
 try:
-    # What a digit is kept as.
-    from rpython.rtyper.lltypesystem.lltype import Signed as STORE_TYPE
+    # What a digit is kept as, and what digits are added up as.
+    from rpython.rtyper.lltypesystem.lltype import (
+        Signed as STORE_TYPE, Unsigned as UNSIGNED_TYPE)
 except ImportError:
     # There are no low-level types: this module runs under Python, too.
-    STORE_TYPE = None
+    STORE_TYPE = UNSIGNED_TYPE = None
+
+UDIGIT_TYPE = r_uint
+BYTEORDER = sys.byteorder
+MIN_INT_VALUE = -1 << SHIFT
+FLOAT_MULTIPLIER = BASE_AS_FLOAT = float(1 << SHIFT)
+
+@always_inline
+def _load_unsigned_digit(x):
+    return r_uint(x)
 
 BASE8 = '01234567'
 BASE10 = '0123456789'
@@ -50,12 +61,12 @@ class rbigint(object):
     # Conversions to rbigint.
 
     @staticmethod
-    def fromint(n):
-        if n > 0:
-            return rbigint([n], 1)
-        if n == 0:
+    def fromint(intval):
+        if intval > 0:
+            return rbigint([intval], 1)
+        if intval == 0:
             return NULLRBIGINT
-        return _from_unsigned(-r_uint(n), -1)
+        return _from_unsigned(-r_uint(intval), -1)
 
     @staticmethod
     def frombool(b):
@@ -65,29 +76,29 @@ class rbigint(object):
 
     @staticmethod
     @not_rpython
-    def fromlong(n):
-        sign = cmp(n, 0)
-        n = abs(n)
+    def fromlong(l):
+        sign = cmp(l, 0)
+        l = abs(l)
         digits = []
-        while n:
-            digits.append(int(n & MASK))
-            n >>= SHIFT
+        while l:
+            digits.append(int(l & MASK))
+            l >>= SHIFT
         return rbigint(digits[:], sign)
 
     @staticmethod
     @specialize.argtype(0)
-    def fromrarith_int(n):
+    def fromrarith_int(i):
         """Of an integer of any width."""
-        return _from_rarith(widen(n))
+        return _from_rarith(widen(i))
 
     @staticmethod
-    def fromfloat(x):
+    def fromfloat(dval):
         """Rounded towards zero; OverflowError of infinities, ValueError of nan."""
-        if x != x:
+        if dval != dval:
             raise ValueError("cannot convert float NaN to integer")
-        if x - x != 0.0:
+        if dval - dval != 0.0:
             raise OverflowError("cannot convert float infinity to integer")
-        return rbigint._fromfloat_finite(x)
+        return rbigint._fromfloat_finite(dval)
 
     @staticmethod
     def _fromfloat_finite(x):
@@ -198,11 +209,22 @@ class rbigint(object):
     # The number of digits with the number's sign: programs look at it.
     _size = property(_get_size)
 
-    def digit(self, i):
-        return self._digits[i]
+    def digit(self, x):
+        return self._digits[x]
 
-    def setdigit(self, i, digit):
-        self._digits[i] = digit & MASK
+    def udigit(self, x):
+        """The same, as r_uint."""
+        return r_uint(self._digits[x])
+
+    def widedigit(self, x):
+        """The same, as an integer that holds products of two digits."""
+        return r_longlonglong(self._digits[x])
+
+    def uwidedigit(self, x):
+        return r_ulonglonglong(self._digits[x])
+
+    def setdigit(self, x, val):
+        self._digits[x] = val & MASK
 
     def numdigits(self):
         n = len(self._digits)
@@ -341,13 +363,22 @@ class rbigint(object):
         return self.str() + 'L'
 
     def str(self, max_str_digits=0):
+        """Decimal text. MaxIntError if it has more digits than that, 0: as many as there are."""
         if len(self._digits) <= 1:
             return str(self.toint())
-        return _format(self, 10, '')
+        return self._limited(_format(self, 10, ''), 0, max_str_digits)
 
     def format(self, digits, prefix='', suffix='', max_str_digits=0):
-        """Text in the base of that many digits."""
-        return _format_with(self, digits, prefix, suffix)
+        """Text in the base of that many digits. The limit is for other bases than powers of 2."""
+        text = _format_with(self, digits, prefix, suffix)
+        if len(digits) & (len(digits) - 1) == 0:
+            return text
+        return self._limited(text, len(prefix) + len(suffix), max_str_digits)
+
+    def _limited(self, text, others, max_str_digits):
+        if max_str_digits > 0 and len(text) - others - int(self._sign < 0) > max_str_digits:
+            raise MaxIntError("requested output too large")
+        return text
 
     def oct(self):
         if self._sign == 0:
@@ -418,23 +449,23 @@ class rbigint(object):
     def ge(self, other):
         return self._compare(other) >= 0
 
-    def int_eq(self, n):
-        return self.eq(rbigint.fromint(n))
+    def int_eq(self, iother):
+        return self.eq(rbigint.fromint(iother))
 
-    def int_ne(self, n):
-        return self.ne(rbigint.fromint(n))
+    def int_ne(self, iother):
+        return self.ne(rbigint.fromint(iother))
 
-    def int_lt(self, n):
-        return self.lt(rbigint.fromint(n))
+    def int_lt(self, iother):
+        return self.lt(rbigint.fromint(iother))
 
-    def int_le(self, n):
-        return self.le(rbigint.fromint(n))
+    def int_le(self, iother):
+        return self.le(rbigint.fromint(iother))
 
-    def int_gt(self, n):
-        return self.gt(rbigint.fromint(n))
+    def int_gt(self, iother):
+        return self.gt(rbigint.fromint(iother))
 
-    def int_ge(self, n):
-        return self.ge(rbigint.fromint(n))
+    def int_ge(self, iother):
+        return self.ge(rbigint.fromint(iother))
 
     # Arithmetic.
 
@@ -491,45 +522,45 @@ class rbigint(object):
     def truediv(self, other):
         return _true_divide(self, other)
 
-    def int_add(self, n):
-        return self.add(rbigint.fromint(n))
+    def int_add(self, iother):
+        return self.add(rbigint.fromint(iother))
 
-    def int_sub(self, n):
-        return self.sub(rbigint.fromint(n))
+    def int_sub(self, iother):
+        return self.sub(rbigint.fromint(iother))
 
-    def int_mul(self, n):
-        return self.mul(rbigint.fromint(n))
+    def int_mul(self, iother):
+        return self.mul(rbigint.fromint(iother))
 
-    def int_floordiv(self, n):
-        return self.floordiv(rbigint.fromint(n))
+    def int_floordiv(self, iother):
+        return self.floordiv(rbigint.fromint(iother))
 
-    def int_div(self, n):
-        return self.floordiv(rbigint.fromint(n))
+    def int_div(self, iother):
+        return self.floordiv(rbigint.fromint(iother))
 
-    def int_mod(self, n):
-        return self.mod(rbigint.fromint(n))
+    def int_mod(self, iother):
+        return self.mod(rbigint.fromint(iother))
 
-    def int_mod_int_result(self, n):
-        return self.mod(rbigint.fromint(n)).toint()
+    def int_mod_int_result(self, iother):
+        return self.mod(rbigint.fromint(iother)).toint()
 
-    def int_divmod(self, n):
-        return self.divmod(rbigint.fromint(n))
-
-    @staticmethod
-    def add_int_int_bigint_result(a, b):
-        return rbigint.fromint(a).add(rbigint.fromint(b))
+    def int_divmod(self, iother):
+        return self.divmod(rbigint.fromint(iother))
 
     @staticmethod
-    def sub_int_int_bigint_result(a, b):
-        return rbigint.fromint(a).sub(rbigint.fromint(b))
+    def add_int_int_bigint_result(iself, iother):
+        return rbigint.fromint(iself).add(rbigint.fromint(iother))
 
     @staticmethod
-    def mul_int_int_bigint_result(a, b):
-        return rbigint.fromint(a).mul(rbigint.fromint(b))
+    def sub_int_int_bigint_result(iself, iother):
+        return rbigint.fromint(iself).sub(rbigint.fromint(iother))
 
     @staticmethod
-    def lshift_int_int_bigint_result(a, n):
-        return rbigint.fromint(a).lshift(n)
+    def mul_int_int_bigint_result(iself, iother):
+        return rbigint.fromint(iself).mul(rbigint.fromint(iother))
+
+    @staticmethod
+    def lshift_int_int_bigint_result(iself, int_other):
+        return rbigint.fromint(iself).lshift(int_other)
 
     def pow(self, other, modulus=None):
         negative_result = False
@@ -566,8 +597,8 @@ class rbigint(object):
     def _bit(self, i):
         return (self._digits[i // SHIFT] >> (i % SHIFT)) & 1
 
-    def int_pow(self, n, modulus=None):
-        return self.pow(rbigint.fromint(n), modulus)
+    def int_pow(self, iother, modulus=None):
+        return self.pow(rbigint.fromint(iother), modulus)
 
     def gcd(self, other):
         a = self.abs()
@@ -591,13 +622,13 @@ class rbigint(object):
 
     # Bits. Negative numbers have infinitely many ones on the left.
 
-    def lshift(self, count):
-        if count < 0:
+    def lshift(self, int_other):
+        if int_other < 0:
             raise ValueError("negative shift count")
-        if self._sign == 0 or count == 0:
+        if self._sign == 0 or int_other == 0:
             return self
-        words = count // SHIFT
-        bits = count % SHIFT
+        words = int_other // SHIFT
+        bits = int_other % SHIFT
         n = len(self._digits)
         size = n + words
         if self._digits[n - 1] >> (SHIFT - bits):
@@ -612,18 +643,18 @@ class rbigint(object):
             digits[n + words] = carry
         return rbigint(digits, self._sign)
 
-    def lqshift(self, count):
-        return self.lshift(count)
+    def lqshift(self, int_other):
+        return self.lshift(int_other)
 
-    def rshift(self, count, dont_invert=False):
-        if count < 0:
+    def rshift(self, int_other, dont_invert=False):
+        if int_other < 0:
             raise ValueError("negative shift count")
-        if self._sign == 0 or count == 0:
+        if self._sign == 0 or int_other == 0:
             return self
         if self._sign < 0 and not dont_invert:
-            return self.invert().rshift(count).invert()
-        words = count // SHIFT
-        bits = count % SHIFT
+            return self.invert().rshift(int_other).invert()
+        words = int_other // SHIFT
+        bits = int_other % SHIFT
         n = len(self._digits) - words
         if n <= 0:
             return NULLRBIGINT
@@ -644,8 +675,8 @@ class rbigint(object):
             carry = digit
         return rbigint(digits, self._sign)
 
-    def rqshift(self, count):
-        return self.rshift(count)
+    def rqshift(self, int_other):
+        return self.rshift(int_other)
 
     def abs_rshift_and_mask(self, bigshiftcount, mask):
         return intmask(self.abs().rshift(intmask(bigshiftcount)).uintmask()) & mask
@@ -659,14 +690,14 @@ class rbigint(object):
     def xor(self, other):
         return _bitwise(self, '^', other)
 
-    def int_and_(self, n):
-        return _bitwise(self, '&', rbigint.fromint(n))
+    def int_and_(self, iother):
+        return _bitwise(self, '&', rbigint.fromint(iother))
 
-    def int_or_(self, n):
-        return _bitwise(self, '|', rbigint.fromint(n))
+    def int_or_(self, iother):
+        return _bitwise(self, '|', rbigint.fromint(iother))
 
-    def int_xor(self, n):
-        return _bitwise(self, '^', rbigint.fromint(n))
+    def int_xor(self, iother):
+        return _bitwise(self, '^', rbigint.fromint(iother))
 
 
 # Numbers of digits.
@@ -713,8 +744,8 @@ def _from_rarith(n):
 def _from_unsigned(u, sign):
     return _normal([intmask(u & UMASK), intmask(u >> SHIFT)], sign)
 
-def bits_in_digit(digit):
-    return _bits_in(digit)
+def bits_in_digit(d):
+    return _bits_in(d)
 
 def _divrem(a, b):
     """Quotient rounded towards zero, and remainder with the sign of a."""

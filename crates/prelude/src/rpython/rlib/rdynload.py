@@ -85,9 +85,9 @@ def dlclose(handle):
     return intmask(_c_dlclose(handle))
 
 
-def dlsym(handle, name):
+def dlsym(libhandle, name):
     """The address of a symbol; KeyError if there is none."""
-    address = _c_dlsym(handle, name)
+    address = _c_dlsym(libhandle, name)
     if not address:
         raise KeyError(dlerror())
     return address

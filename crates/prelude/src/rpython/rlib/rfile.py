@@ -8,9 +8,11 @@ import errno
 import os
 import stat
 
+from rpython.rlib.objectmodel import instantiate
 from rpython.rlib.rstring import StringBuilder, replace
-from rpython.rtyper.lltypesystem import rffi
+from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
 
 # The C library's functions themselves, for those who work with its files.
 FILEP = rffi.COpaquePtr('FILE')
@@ -24,6 +26,11 @@ c_fread = rffi.llexternal(
 c_fwrite = rffi.llexternal(
     'fwrite', [rffi.CCHARP, rffi.SIZE_T, rffi.SIZE_T, FILEP], rffi.SIZE_T)
 c_fileno = rffi.llexternal('fileno', [FILEP], rffi.INT)
+_eci = ExternalCompilationInfo(includes=['stdio.h'])
+c_stdin, c_stdout, c_stderr = [
+    rffi.CExternVariable(FILEP, _name, _eci, c_type='FILE*', getter_only=True,
+                         declare_as_extern=False)
+    for _name in ('stdin', 'stdout', 'stderr')]
 c_feof = rffi.llexternal('feof', [FILEP], rffi.INT)
 c_ferror = rffi.llexternal('ferror', [FILEP], rffi.INT)
 
@@ -137,6 +144,17 @@ def _refuse_directory(fd):
         raise IOError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
+CLOSE_FILE = 0
+CLOSE_PIPE = 1
+LEAVE_OPEN = 2
+
+
+def _rfile(file, universal=False, how_to_close=CLOSE_FILE):
+    result = instantiate(RFile)
+    result._begin(file, universal, how_to_close)
+    return result
+
+
 def create_file(filename, mode="r", buffering=-1):
     """What `open()` does. `buffering` is 0 for none, 1 for lines, more for that many
     bytes, less for the C library's choice."""
@@ -150,7 +168,7 @@ def create_file(filename, mode="r", buffering=-1):
     except IOError:
         _close(file)
         raise
-    result = RFile(file, universal)
+    result = _rfile(file, universal)
     if buffering >= 0:
         result._setbufsize(buffering)
     return result
@@ -164,7 +182,7 @@ def create_fdopen_rfile(fd, mode="r", buffering=-1):
         file = _fdopen(fd, c_mode)
     except IOError as e:
         raise OSError(e.errno, os.strerror(e.errno))
-    result = RFile(file, universal)
+    result = _rfile(file, universal)
     if buffering >= 0:
         result._setbufsize(buffering)
     return result
@@ -173,7 +191,7 @@ def create_fdopen_rfile(fd, mode="r", buffering=-1):
 def create_temp_rfile():
     """A file without a name that is gone when it is closed."""
     try:
-        return RFile(_temporary())
+        return _rfile(_temporary())
     except IOError as e:
         raise OSError(e.errno, os.strerror(e.errno))
 
@@ -181,21 +199,16 @@ def create_temp_rfile():
 def create_popen_file(command, type):
     """The output, or the input, of a shell command. `close()` answers its status."""
     try:
-        return RFile(_popen(command, type), False, CLOSE_PIPE)
+        return _rfile(_popen(command, type), False, CLOSE_PIPE)
     except IOError as e:
         raise OSError(e.errno, os.strerror(e.errno))
 
 
 def create_stdio():
     """stdin, stdout and stderr. Closing them leaves the descriptors open."""
-    return (RFile(_standard(0), False, LEAVE_OPEN),
-            RFile(_standard(1), False, LEAVE_OPEN),
-            RFile(_standard(2), False, LEAVE_OPEN))
-
-
-CLOSE_FILE = 0
-CLOSE_PIPE = 1
-LEAVE_OPEN = 2
+    return (_rfile(_standard(0), False, LEAVE_OPEN),
+            _rfile(_standard(1), False, LEAVE_OPEN),
+            _rfile(_standard(2), False, LEAVE_OPEN))
 
 
 class RFile(object):
@@ -206,7 +219,13 @@ class RFile(object):
     """
     _newlinetypes = NEWLINE_UNKNOWN
 
-    def __init__(self, file, universal=False, how_to_close=CLOSE_FILE):
+    def __init__(self, ll_file, mode=None, close2=(c_fclose, c_fclose)):
+        """Of a file of the C library, with the functions that close it, or None."""
+        how_to_close = LEAVE_OPEN if close2[0] is None else CLOSE_FILE
+        self._begin(rffi.cast(lltype.Signed, ll_file), mode is not None and 'U' in mode,
+                    how_to_close)
+
+    def _begin(self, file, universal, how_to_close):
         self._file = file
         self._universal = universal
         self._how_to_close = how_to_close

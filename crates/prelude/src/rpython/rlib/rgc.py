@@ -99,12 +99,12 @@ def ll_arraymove(array, source_start, dest_start, length):
         array[dest_start + i] = items[i]
 ll_arraymove._annspecialcase_ = 'specialize:ll'
 
-def ll_arrayfill(array, item):
+def ll_arrayfill(p, item):
     """Sets all items of a low-level array."""
     i = 0
-    n = len(array)
+    n = len(p)
     while i < n:
-        array[i] = item
+        p[i] = item
         i += 1
 ll_arrayfill._annspecialcase_ = 'specialize:ll'
 
@@ -140,8 +140,8 @@ def new_state(states):
 def is_done(states):
     return is_done__states(old_state(states), new_state(states))
 
-def is_done__states(old, new):
-    return old != 0 and new == 0
+def is_done__states(oldstate, newstate):
+    return oldstate != 0 and newstate == 0
 
 def collect_step():
     """Does a step of a major collection, and starts one if need be. is_done() says of the
@@ -159,13 +159,13 @@ def isenabled():
 # Objects are never pinned: who asks for it has to copy.
 
 @specialize.ll()
-def ll_arrayclear(array):
+def ll_arrayclear(p):
     """Sets all items of a low-level array to zero or NULL."""
-    ITEM = lltype.typeOf(array).TO.OF
+    ITEM = lltype.typeOf(p).TO.OF
     if isinstance(ITEM, lltype.Ptr):
-        ll_arrayfill(array, lltype.nullptr(ITEM.TO))
+        ll_arrayfill(p, lltype.nullptr(ITEM.TO))
     else:
-        ll_arrayfill(array, lltype.cast_primitive(ITEM, 0))
+        ll_arrayfill(p, lltype.cast_primitive(ITEM, 0))
 
 def _contains_gcptr(TP):
     """Whether the collector has to look into values of a type."""

@@ -22,6 +22,7 @@ class cConfig(object):
 
 HAVE_LANGINFO = True
 HAVE_LIBINTL = False
+HAVE_BIND_TEXTDOMAIN_CODESET = False
 libraries = []
 
 

@@ -8,15 +8,18 @@ import os
 
 from rpython.rlib import rposix_stat
 from rpython.rlib._rposix_c import *
+from rpython.rlib._rposix_c import _get_errno, _set_errno
 from rpython.rlib._rposix_errno import (
     _errno_after, _errno_before, get_saved_alterrno, set_saved_alterrno)
 from rpython.rlib._rposix_linux import *
+from rpython.rlib._rposix_names import confstr_names, pathconf_names, sysconf_names
 from rpython.rlib._rposix_paths import _as_bytes, _as_bytes0
 from rpython.rlib.objectmodel import specialize
 from rpython.rlib.rposix_scandir import DIRENT, DIRENTP, DIRP, fdlistdir
 from rpython.rlib.rstring import StringBuilder
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.rffi import RFFI_SAVE_ERRNO
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
 
 def handle_posix_error(name, result):
     """What a C function answered, as Signed; OSError if that is negative."""
@@ -32,10 +35,68 @@ def open(path, flags, mode):
     return os.open(_as_bytes0(path), flags, mode)
 
 
-c_read = rffi.llexternal(
-    'read', [rffi.INT, rffi.VOIDP, rffi.SIZE_T], rffi.SSIZE_T, save_err=RFFI_SAVE_ERRNO)
-c_write = rffi.llexternal(
-    'write', [rffi.INT, rffi.VOIDP, rffi.SIZE_T], rffi.SSIZE_T, save_err=RFFI_SAVE_ERRNO)
+def external(name, args, result, **options):
+    return rffi.llexternal(name, args, result, **options)
+
+# C functions, for programs that call them with memory of their own.
+
+c_read = external('read', [rffi.INT, rffi.VOIDP, rffi.SIZE_T], rffi.SSIZE_T,
+                  save_err=RFFI_SAVE_ERRNO)
+c_write = external('write', [rffi.INT, rffi.VOIDP, rffi.SIZE_T], rffi.SSIZE_T,
+                   save_err=RFFI_SAVE_ERRNO)
+c_close = external('close', [rffi.INT], rffi.INT, releasegil=False, save_err=RFFI_SAVE_ERRNO)
+c_dirfd = external('dirfd', [DIRP], rffi.INT, releasegil=False)
+c_fdopendir = external('fdopendir', [rffi.INT], DIRP, save_err=RFFI_SAVE_ERRNO)
+c_rewinddir = external('rewinddir', [DIRP], lltype.Void, releasegil=False)
+c_ioctl_voidp = external('ioctl', [rffi.INT, rffi.ULONG, rffi.VOIDP], rffi.INT,
+                         save_err=RFFI_SAVE_ERRNO)
+
+CLOCK_T = rffi.LONG
+TMS = rffi.CStruct('tms', ('tms_utime', CLOCK_T), ('tms_stime', CLOCK_T),
+                   ('tms_cutime', CLOCK_T), ('tms_cstime', CLOCK_T))
+TMSP = lltype.Ptr(TMS)
+c_times = external('times', [TMSP], CLOCK_T,
+                   save_err=RFFI_SAVE_ERRNO | rffi.RFFI_ZERO_ERRNO_BEFORE)
+
+# For C code of programs: descriptors that programs started from here get or do not get.
+eci_inheritable = ExternalCompilationInfo(
+    post_include_bits=[
+        'RPY_EXTERN int rpy_get_inheritable(int);',
+        'RPY_EXTERN int rpy_set_inheritable(int, int);',
+        'RPY_EXTERN int rpy_dup_noninheritable(int);',
+        'RPY_EXTERN int rpy_dup2_noninheritable(int, int);'],
+    separate_module_sources=[r"""
+#include <fcntl.h>
+
+int dup3(int, int, int);
+
+int rpy_get_inheritable(int fd) {
+    int flags = fcntl(fd, F_GETFD);
+    return flags < 0 ? -1 : !(flags & FD_CLOEXEC);
+}
+
+int rpy_set_inheritable(int fd, int inheritable) {
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0)
+        return -1;
+    flags = inheritable ? flags & ~FD_CLOEXEC : flags | FD_CLOEXEC;
+    return fcntl(fd, F_SETFD, flags) < 0 ? -1 : 0;
+}
+
+int rpy_dup_noninheritable(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+int rpy_dup2_noninheritable(int fd, int target) {
+    return dup3(fd, target, O_CLOEXEC) < 0 ? -1 : 0;
+}
+"""])
+
+# The size of a terminal, and what ioctl() is asked for it.
+WINSIZE = rffi.CStruct('winsize', ('ws_row', rffi.USHORT), ('ws_col', rffi.USHORT),
+                       ('ws_xpixel', rffi.USHORT), ('ws_ypixel', rffi.USHORT))
+WINSIZE_P = lltype.Ptr(WINSIZE)
+TIOCGWINSZ = 0x5413
 
 
 def read(fd, count):
@@ -203,12 +264,15 @@ def strerror(errnum):
     return os.strerror(errnum)
 
 
+@specialize.argtype(0, 1)
 def putenv(name, value):
-    os.putenv(name, value)
+    os.environ[_as_bytes(name)] = _as_bytes(value)
 
 
+@specialize.argtype(0)
 def unsetenv(name):
-    os.unsetenv(name)
+    """Removes a variable; KeyError if there is none."""
+    del os.environ[_as_bytes(name)]
 
 
 def exit(status):
@@ -348,6 +412,8 @@ class SuppressIPH(object):
 SuppressIPH_del = SuppressIPH
 # What names of some C functions start with elsewhere.
 UNDERSCORE_ON_WIN32 = ''
+_WIN32 = False
+_LINUX = True
 
 
 def closerange(fd_low, fd_high):

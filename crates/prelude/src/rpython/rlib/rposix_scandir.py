@@ -17,6 +17,7 @@ _c_opendir = _c('opendir', [rffi.CCHARP], DIRP)
 _c_fdopendir = _c('fdopendir', [rffi.INT], DIRP)
 _c_rewinddir = _c('rewinddir', [DIRP], lltype.Void)
 _c_readdir = _c('readdir', [DIRP], DIRENTP)
+_c_close = _c('close', [rffi.INT], rffi.INT)
 _c_closedir = _c('closedir', [DIRP], rffi.INT)
 
 
@@ -59,11 +60,13 @@ def get_inode(direntp):
     return direntp.c_d_ino
 
 
-def fdlistdir(fd):
+def fdlistdir(dirfd):
     """The names in the folder of a descriptor, which is closed."""
-    dirp = _c_fdopendir(_cast(rffi.INT, fd))
+    dirp = _c_fdopendir(_cast(rffi.INT, dirfd))
     if not dirp:
-        raise _failed('fdopendir')
+        error = _failed('opendir')
+        _c_close(_cast(rffi.INT, dirfd))
+        raise error
     _c_rewinddir(dirp)
     names = []
     try:

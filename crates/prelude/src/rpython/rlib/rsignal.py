@@ -1,5 +1,6 @@
 """Signals: programs say which to note, and ask with pypysig_poll() which have arrived. The
 compiler knows the functions by name."""
+import errno
 from signal import (
     NSIG, SIG_DFL, SIG_IGN, SIGABRT, SIGALRM, SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGHUP, SIGILL,
     SIGINT, SIGIO, SIGKILL, SIGPIPE, SIGPROF, SIGPWR, SIGQUIT, SIGSEGV, SIGSTOP, SIGSYS, SIGTERM,
@@ -7,6 +8,7 @@ from signal import (
     SIGXFSZ)
 
 from rpython.rlib.objectmodel import not_rpython
+from rpython.rlib.rarithmetic import intmask
 from rpython.rtyper.lltypesystem import lltype, rffi
 
 signal_names = ['SIGABRT', 'SIGALRM', 'SIGBUS', 'SIGCHLD', 'SIGCONT', 'SIGFPE', 'SIGHUP', 'SIGILL',
@@ -33,12 +35,12 @@ c_setitimer = rffi.llexternal('setitimer', [rffi.INT, itimervalP, itimervalP], r
 c_getitimer = rffi.llexternal('getitimer', [rffi.INT, itimervalP], rffi.INT)
 c_siginterrupt = rffi.llexternal('siginterrupt', [rffi.INT, rffi.INT], rffi.INT,
                                  save_err=rffi.RFFI_SAVE_ERRNO)
-_c_strsignal = rffi.llexternal('strsignal', [rffi.INT], rffi.CCHARP)
+c_strsignal = rffi.llexternal('strsignal', [rffi.INT], rffi.CCHARP)
 
 
 def strsignal(signum):
     """What a signal means, None if nobody knows."""
-    text = _c_strsignal(signum)
+    text = c_strsignal(signum)
     if not text:
         return None
     return rffi.charp2str(text)
@@ -78,6 +80,49 @@ def pypysig_set_wakeup_fd(fd, with_nul_byte):
 def pypysig_get_wakeup_fd_write_errno():
     """Why writing it failed last, or 0."""
     return 0
+
+_set_wakeup_fd, _get_write_errno = pypysig_set_wakeup_fd, pypysig_get_wakeup_fd_write_errno
+# Flags: a zero is written; the fd is a socket, which write() knows as well; that it is full is no
+# failure.
+PYPYSIG_WITH_NUL_BYTE, PYPYSIG_USE_SEND, PYPYSIG_NO_WARN_FULL = 1, 2, 4
+
+
+class _Wakeup(object):
+    send_flags = 0
+
+_wakeup = _Wakeup()
+
+
+def _set_wakeup_fd_and_flags(fd, send_flags):
+    fd, send_flags = intmask(fd), intmask(send_flags)
+    _wakeup.send_flags = send_flags
+    return _set_wakeup_fd(fd, send_flags & PYPYSIG_WITH_NUL_BYTE != 0)
+
+
+def _get_write_errno_by_flags():
+    failed = _get_write_errno()
+    if failed == errno.EAGAIN and _wakeup.send_flags & PYPYSIG_NO_WARN_FULL:
+        return 0
+    return failed
+
+
+pypysig_set_wakeup_fd = _set_wakeup_fd_and_flags
+pypysig_get_wakeup_fd_write_errno = _get_write_errno_by_flags
+
+# Sets of signals.
+
+_SIGSET = rffi.CStruct('sigset_t', ('bits', rffi.CFixedArray(rffi.ULONGLONG, 16)))
+c_sigset_t = lltype.Ptr(_SIGSET)
+c_sigemptyset = rffi.llexternal('sigemptyset', [c_sigset_t], rffi.INT)
+c_sigfillset = rffi.llexternal('sigfillset', [c_sigset_t], rffi.INT)
+c_sigaddset = rffi.llexternal('sigaddset', [c_sigset_t, rffi.INT], rffi.INT)
+c_sigismember = rffi.llexternal('sigismember', [c_sigset_t, rffi.INT], rffi.INT)
+c_sigwait = rffi.llexternal('sigwait', [c_sigset_t, rffi.INT_realP], rffi.INT_real,
+                            releasegil=True, save_err=rffi.RFFI_SAVE_ERRNO)
+c_sigpending = rffi.llexternal('sigpending', [c_sigset_t], rffi.INT,
+                               save_err=rffi.RFFI_SAVE_ERRNO)
+c_pthread_sigmask = rffi.llexternal('pthread_sigmask', [rffi.INT, c_sigset_t, c_sigset_t],
+                                    rffi.INT, save_err=rffi.RFFI_SAVE_ERRNO)
 
 
 # A field that is negative once a signal has arrived, for programs that count it down and

@@ -56,6 +56,8 @@ all_constants = {
     'TIOCSSOFTCAR': 0x541a, 'TIOCSTI': 0x5412, 'TIOCSWINSZ': 0x5414,
 }
 globals().update(all_constants)
+# Requests of other systems.
+TIOCGSIZE = TIOCSSIZE = None
 
 TERMIOS = rffi.CStruct('termios', ('c_iflag', TCFLAG_T), ('c_oflag', TCFLAG_T),
                        ('c_cflag', TCFLAG_T), ('c_lflag', TCFLAG_T), ('c_line', CC_T),

@@ -17,6 +17,11 @@ TIMEOUT_MAX = 4294967.0
 RPY_LOCK_FAILURE, RPY_LOCK_ACQUIRED, RPY_LOCK_INTR = range(3)
 _NOBODY_ELSE = 3
 
+RPYTHREAD_NAME = 'pthread'
+# Locks are POSIX's semaphores.
+USE_SEMAPHORES = True
+CS_GNU_LIBPTHREAD_VERSION = 3
+
 # ____________________________________________________________ locks
 
 class Lock(object):
@@ -132,6 +137,20 @@ def get_ident():
 
 
 get_or_make_ident = get_ident
+
+_gettid = rffi.llexternal('gettid', [], rffi.INT, _nowrapper=True)
+_pthread_kill = rffi.llexternal('pthread_kill', [lltype.Signed, rffi.INT], rffi.INT,
+                                _nowrapper=True)
+
+
+def c_pthread_kill(ident, signum):
+    """Sends a signal to a thread; the number of an error, or 0."""
+    return _pthread_kill(ident, rffi.cast(rffi.INT, signum))
+
+
+def c_get_native_id():
+    """The number that the system gives the thread."""
+    return rffi.cast(rffi.ULONG, _gettid())
 
 
 @specialize.memo()
@@ -262,3 +281,4 @@ class ThreadLocalField(object):
 
 tlfield_thread_ident = ThreadLocalField(lltype.Signed, "thread_ident", loop_invariant=True)
 tlfield_thread_ident.getraw = tlfield_thread_ident.get_or_make_raw = get_ident
+tlfield_alt_errno = ThreadLocalField(rffi.INT, "alt_errno")

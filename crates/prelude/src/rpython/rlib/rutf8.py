@@ -156,17 +156,17 @@ def _invalid_byte_2_of_2(byte):
 
 _invalid_byte_3_of_3 = _invalid_byte_3_of_4 = _invalid_byte_4_of_4 = _invalid_byte_2_of_2
 
-def _invalid_byte_2_of_3(lead, byte, allow_surrogates):
-    if lead == 0xe0 and byte < 0xa0:
+def _invalid_byte_2_of_3(ordch1, ordch2, allow_surrogates):
+    if ordch1 == 0xe0 and ordch2 < 0xa0:
         return True
-    if _surrogate_bytes(lead, byte) and not allow_surrogates:
+    if _surrogate_bytes(ordch1, ordch2) and not allow_surrogates:
         return True
-    return _invalid_byte_2_of_2(byte)
+    return _invalid_byte_2_of_2(ordch2)
 
-def _invalid_byte_2_of_4(lead, byte):
-    if lead == 0xf0 and byte < 0x90 or lead == 0xf4 and byte > 0x8f:
+def _invalid_byte_2_of_4(ordch1, ordch2):
+    if ordch1 == 0xf0 and ordch2 < 0x90 or ordch1 == 0xf4 and ordch2 > 0x8f:
         return True
-    return _invalid_byte_2_of_2(byte)
+    return _invalid_byte_2_of_2(ordch2)
 
 
 def check_utf8(s, allow_surrogates, start=0, stop=-1):

@@ -42,6 +42,7 @@ STREAM_METHODS = {
 
 class StreamError(Exception):
     """A stream refuses something by itself."""
+    message = ''     # of programs that handle it and use no stream that raises it
 
     def __init__(self, message):
         self.message = message
@@ -77,6 +78,10 @@ def replace_char_with_str(string, c, s):
 
 
 # Opening.
+
+def _setfd_binary(fd):
+    """Only Windows has descriptors of text."""
+
 
 def fdopen_as_stream(fd, mode, buffering=-1, signal_checker=None):
     _, universal, reading, writing, _, binary = decode_mode(mode)

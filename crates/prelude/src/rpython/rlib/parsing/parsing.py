@@ -90,22 +90,22 @@ class ErrorInformation(object):
         self.failure_reasons = [] if failure_reasons is None else failure_reasons
 
 
-def combine_errors(one, other):
+def combine_errors(self, other):
     """The error that lies further on; both together if they lie at one place."""
-    if one is None:
+    if self is None:
         return other
-    if other is None or len(other.failure_reasons) == 0 or one.pos > other.pos:
-        return one
-    if other.pos > one.pos or len(one.failure_reasons) == 0:
+    if other is None or len(other.failure_reasons) == 0 or self.pos > other.pos:
+        return self
+    if other.pos > self.pos or len(self.failure_reasons) == 0:
         return other
     seen = {}
     reasons = []
-    for group in [one.failure_reasons, other.failure_reasons]:
+    for group in [self.failure_reasons, other.failure_reasons]:
         for reason in group:
             if reason not in seen:
                 seen[reason] = True
                 reasons.append(reason)
-    return ErrorInformation(one.pos, reasons)
+    return ErrorInformation(self.pos, reasons)
 
 
 def _readable(symbol):

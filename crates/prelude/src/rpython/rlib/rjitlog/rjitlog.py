@@ -38,3 +38,17 @@ def disable_jitlog():
 
 def stats_flush_trace_counts(warmrunnerdesc):
     pass
+
+
+# What the parts of a location mean: a bit, and the letter of their type.
+MP_STR, MP_INT = (0x0, 's'), (0x0, 'i')
+MP_FILENAME, MP_LINENO = (0x1, 's'), (0x2, 'i')
+MP_INDEX, MP_SCOPE, MP_OPCODE = (0x4, 'i'), (0x8, 's'), (0x10, 's')
+
+
+def returns(*args):
+    """A decorator of the `get_location` of a driver: what the parts of its result mean."""
+    def decor(method):
+        method._loc_types = args
+        return method
+    return decor

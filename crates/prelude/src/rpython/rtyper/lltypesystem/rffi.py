@@ -67,14 +67,14 @@ def size_and_sign(TYPE):
 
 # ____________________________________________________________ structures and pointers
 
-def CArray(TYPE):
-    return lltype.Array(TYPE, hints={'nolength': True})
+def CArray(tp):
+    return lltype.Array(tp, hints={'nolength': True})
 
-def CArrayPtr(TYPE):
-    return lltype.Ptr(CArray(TYPE))
+def CArrayPtr(tp):
+    return lltype.Ptr(CArray(tp))
 
-def CFixedArray(TYPE, size):
-    return lltype.FixedSizeArray(TYPE, size)
+def CFixedArray(tp, size):
+    return lltype.FixedSizeArray(tp, size)
 
 def CStruct(name, *fields, **kwds):
     """A C struct; its fields are called `c_NAME` here."""
@@ -101,8 +101,8 @@ def COpaque(name=None, ptr_typedef=None, hints=None, compilation_info=None):
 def COpaquePtr(name=None, typedef=None, compilation_info=None):
     return lltype.Ptr(COpaque(name, typedef, compilation_info=compilation_info))
 
-def CCallback(args, result):
-    return lltype.Ptr(lltype.FuncType(args, result))
+def CCallback(args, res):
+    return lltype.Ptr(lltype.FuncType(args, res))
 
 CCHARP = CONST_CCHARP = CArrayPtr(lltype.Char)
 CWCHARP = CONST_CWCHARP = CArrayPtr(lltype.UniChar)
@@ -190,12 +190,12 @@ RFFI_ALT_ERRNO = 64
 
 @specialize.argtype(0)
 def _chars_in(s):
-    """A byte string as a C string; a pointer as it is."""
+    """A byte string as a C string; any pointer, since the parameter may be a `void *`."""
     if s is None:
         return lltype.nullptr(CCHARP.TO)
     if isinstance(s, str):
         return str2charp(s)
-    return s
+    return cast(CCHARP, s)
 
 @specialize.argtype(0)
 def _chars_out(s, p):

@@ -1,4 +1,6 @@
 """The machine that programs are compiled for, which is the one they are compiled on."""
+import os
+from platform import machine as _machine
 
 
 class CompilationError(Exception):
@@ -47,6 +49,16 @@ class Platform(object):
 
     def preprocess_library_dirs(self, library_dirs):
         return library_dirs
+
+    def get_multiarch(self):
+        """The name that Debian gives the machine with its C library."""
+        named = os.environ.get('PYPY_MULTIARCH')
+        if named is not None:
+            return named
+        machine = _machine()
+        if machine in ('i486', 'i586', 'i686'):
+            machine = 'i386'
+        return machine + '-linux-gnu'
 
     def key(self):
         """What programs that are compiled alike have in common."""
