@@ -169,7 +169,7 @@ mod tests {
 
     use taipan_base::MemorySystem;
     use taipan_codegen_cranelift::{LoadedImage, run_program};
-    use taipan_jit::engine::{DriverCompiler, Drivers, Entered, Portals, ResidualFunction};
+    use taipan_jit::engine::{DriverCompiler, Drivers, Entered, Portals, Reds, ResidualFunction};
     use taipan_jit::{Splits, Word, World};
     use taipan_jit_native::{NativeJit, Options, Tabled};
 
@@ -211,7 +211,7 @@ def target(driver, args):
             _: usize,
             _: usize,
             _: &[Word],
-            _: &[Option<Word>],
+            _: Reds<'_>,
             _: &mut dyn World,
         ) -> Result<ResidualFunction<'p>, taipan_jit::Failure> {
             self.asked.set(self.asked.get() + 1);

@@ -117,8 +117,7 @@ pub(crate) fn built_arguments(
     }
     let is_one =
         |v: VarId| (made.object_of(v)).is_some_and(|object| reader.numbers.contains_key(&object));
-    let builds =
-        |op: &Operation<LowLevel>| is_one(op.result) || stored_in(op).is_some_and(|v| is_one(v));
+    let builds = |op: &Operation<LowLevel>| is_one(op.result) || stored_in(op).is_some_and(is_one);
     let numbered = before.iter().enumerate();
     let operations = numbered.filter(|(_, op)| builds(op)).map(|(i, _)| i);
     let operations = operations.collect();
