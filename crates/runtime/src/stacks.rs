@@ -78,8 +78,9 @@ impl Depth {
 }
 
 fn depth() -> &'static mut Depth {
+    let depth = &raw mut DEPTH;
     // SAFETY: only the mutator looks at it, and keeps no reference.
-    unsafe { &mut *&raw mut DEPTH }
+    unsafe { &mut *depth }
 }
 
 fn apply() {

@@ -147,3 +147,56 @@ fn fields_that_compiled_code_writes() {
         &expect!["reads 2534, looks 30, writes 21, of these told of 12"],
     );
 }
+
+const INSTRUCTIONS: &str = "
+from rpython.rlib import jit
+class Table(object):
+    _immutable_fields_ = ['a?', 'b?', 'c?', 'd?', 'e?', 'f?', 'g?', 'h?']
+    def __init__(self): self.a = self.b = self.c = self.d = self.e = self.f = self.g = self.h = 1
+driver = jit.JitDriver(greens=['pc', 'code', 'table'], reds=['n', 'total'])
+@jit.dont_look_inside
+def write(table, n):
+    which = n // 100 % 8
+    if which == 0: table.a = n
+    elif which == 1: table.b = n
+    elif which == 2: table.c = n
+    elif which == 3: table.d = n
+    elif which == 4: table.e = n
+    elif which == 5: table.f = n
+    elif which == 6: table.g = n
+    else: table.h = n
+def run(code, table, n):
+    pc = total = 0
+    while True:
+        driver.jit_merge_point(pc=pc, code=code, table=table, n=n, total=total)
+        op = code[pc]
+        pc += 1
+        if op == 'x': total += table.a + table.b + table.c + table.d + table.e + table.f + table.g + table.h
+        elif op == 'a':
+            if total & 1: total ^= n
+        elif op == 'w':
+            if n % 100 == 0: write(table, n)
+        elif op == 'l':
+            n -= 1
+            if n == 0: return total & 0xffffff
+            pc = 0
+            driver.can_enter_jit(pc=pc, code=code, table=table, n=n, total=total)
+def main(n): return run('xaxwal', Table(), n)
+";
+
+/// Code that is seldom reached does not join code whose assumptions do not hold any more: it would look, find that out,
+/// be compiled again, and join the same code again, without end.
+#[test]
+fn what_is_invalid_is_not_joined() {
+    let mut db = database(INSTRUCTIONS);
+    let plain = outcome(&db, "main", &[3000], Engine::Native, None);
+    db.generate_jit(true);
+    for threshold in [3, 100, 300] {
+        let options = JitOptions {
+            threshold: Some(threshold),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", &[3000], Engine::Native, Some(options));
+        assert_eq!(got, plain, "threshold {threshold}");
+    }
+}

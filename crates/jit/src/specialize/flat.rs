@@ -677,6 +677,10 @@ impl Specializer<'_> {
         state.compact();
         let mut found = false;
         for entry in entries.iter().rev() {
+            if entry.0.assumed.is_some_and(|a| !world.holds(a)) {
+                // Code would find that out and be compiled again, up to here.
+                continue;
+            }
             if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
                 && m.exact
                 && (may_force || !m.forces)
