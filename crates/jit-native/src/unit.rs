@@ -384,7 +384,7 @@ impl Builder<'_> {
         }
         let mut at = copy;
         let mut virtual_calls = self.virtual_calls(b);
-        let later = virtual_calls.iter().flat_map(|(_, v)| &v.made);
+        let later = virtual_calls.values().flat_map(|v| &v.made);
         let later: FxHashSet<usize> = later.copied().collect();
         for (i, op) in block.operations.iter().enumerate() {
             match self.function.portal_call(op.result) {

@@ -318,6 +318,8 @@ fn old_logs_are_read() {
 fn the_log_changes_no_code() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
+    // Numbers of variables and places, and addresses.
+    let numbers = Regex::new(r"\b(v|etype_|evalue_)\d+|@\d+|\bat [0-9a-f]+|\d{9,}").unwrap();
     for program in [
         "jit/advice/growing.py",
         "jit/advice/maps.py",
@@ -346,9 +348,6 @@ fn the_log_changes_no_code() {
             let _ = std::fs::remove_file(units);
             // Notes for the log are no operations.
             let lines = text.lines().filter(|l| !l.contains("jit_note("));
-            // Numbers of variables and places, and addresses.
-            let numbers =
-                Regex::new(r"\b(v|etype_|evalue_)\d+|@\d+|\bat [0-9a-f]+|\d{9,}").unwrap();
             let lines = lines.map(|l| numbers.replace_all(l, "").into_owned());
             lines.collect::<Vec<_>>()
         };
