@@ -317,21 +317,21 @@ fn objects_and_roots() {
             goto return(v10)
         return(r1: Signed) except(r2: *Struct object_vtable, r3: *GcStruct object)",
         expect![[r#"
-            RPY_SCALAR Signed f_76r5pdj2fc(struct array_of_Signed_st3gysphja *a, struct rpy_string_s3nqes8bsw *s, Signed i)
+            RPY_SCALAR Signed f_82k1xt5z1r(struct array_of_Signed_y0bzcap664 *a, struct rpy_string_39ebaad8mw *s, Signed i)
             {
                 RPyRoot *roots;
-                struct point_saxs9qjvb6 *p;
-                struct array_of_Signed_st3gysphja *b;
+                struct point_k39vjsgha8 *p;
+                struct array_of_Signed_y0bzcap664 *b;
                 Signed v9;
                 Char v11;
                 Signed v12;
-                struct array_of_Signed_st3gysphja *v13;
+                struct array_of_Signed_y0bzcap664 *v13;
                 Signed v15;
                 roots = rpy_state.root_stack_top;
                 RPY_FRAME(16);
                 rpy_state.root_stack_top = roots + 4;
                 roots[0].object = a;
-                p = rpy_malloc(&type_point_saxs9qjvb6, 24);
+                p = rpy_malloc(&type_point_k39vjsgha8, 24);
                 b = roots[0].object;
                 rpy_state.root_stack_top = roots;
                 p->x = i;
@@ -339,7 +339,7 @@ fn objects_and_roots() {
                 rpy_writebarrier(p);
                 v11 = s->chars.items[v9];
                 v12 = s->chars.length;
-                v13 = rpy_malloc_array(&type_array_of_Signed_st3gysphja, v12, 16, 16, 8, 8, 0);
+                v13 = rpy_malloc_array(&type_array_of_Signed_y0bzcap664, v12, 16, 16, 16, 8, 8, 0);
                 v13->items[0ll] = v12;
                 v15 = (Signed)v11;
                 return v15;

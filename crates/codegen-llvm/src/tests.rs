@@ -267,7 +267,7 @@ fn fields_and_items() {
             goto return(s)
         END",
         expect![[r#"
-            define dso_local i64 @f.fab6dbd46cb76f5d(ptr %a0, ptr %a1, i64 %a2) ... section ".text" {
+            define dso_local i64 @f.304b97cc386d6e26(ptr %a0, ptr %a1, i64 %a2) ... section ".text" {
             entry:
               br label %b0
             b0:
@@ -705,7 +705,7 @@ fn data_and_glue() {
         ; m
         source_filename = "m"
 
-        @type.Signed.5077f0a243fb551e.object = internal constant <{ [8 x i8], ptr, [11 x i8] }> <{ [8 x i8] c"\01\00\00\00\00\00\00\00", ptr getelementptr (i8, ptr @type.rpy_string.c8eb77650bcf3703, i64 15), [11 x i8] c"\00\00\00\00\00\00\00\00a\22b" }>, align 8
+        @type.Signed.5077f0a243fb551e.object = internal constant <{ [8 x i8], ptr, [11 x i8] }> <{ [8 x i8] c"\01\00\00\00\00\00\00\00", ptr getelementptr (i8, ptr @type.rpy_string.1a5cb529a8a70b54, i64 15), [11 x i8] c"\00\00\00\00\00\00\00\00a\22b" }>, align 8
         @type.Signed.5077f0a243fb551e = dso_local alias [0 x i8], getelementptr (i8, ptr @type.Signed.5077f0a243fb551e.object, i64 8)
         @taipan.places = dso_local constant <{ i64, i64, ptr, ptr }> <{ i64 0, i64 1, ptr @main, ptr null }>, align 8
 
@@ -717,7 +717,7 @@ fn data_and_glue() {
 
         declare i32 @rpy_main(i32, ptr, ptr) nounwind
         @taipan.program = external dso_local global [0 x i8], align 8
-        @type.rpy_string.c8eb77650bcf3703 = external dso_local global [0 x i8], align 8
+        @type.rpy_string.1a5cb529a8a70b54 = external dso_local global [0 x i8], align 8
 
     "#]].assert_eq(&text);
 }

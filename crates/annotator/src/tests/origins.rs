@@ -277,9 +277,9 @@ fn the_library_points_at_the_call_that_leads_there() {
                 |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this leads to it
                 |
             note: it happens here, in _from_rarith()
-               --> <taipan>/rpython/rlib/rbigint.py:703:13
+               --> <taipan>/rpython/rlib/rbigint.py:734:13
                 |
-            703 |         n = ~n
+            734 |         n = ~n
                 |             ^^"#]],
     );
 }

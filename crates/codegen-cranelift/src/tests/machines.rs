@@ -60,7 +60,7 @@ fn aarch64() {
               load_ext_name_near x1, User(vtable.453f7ccdd34e85e2)+0
               load_ext_name_near x2, User(rpy_state)+0
               str x1, [x2, #24]
-              load_ext_name_near x0, User(object.00fba8845c5de803)+0
+              load_ext_name_near x0, User(object.d1dba0c6c7c349dd)+0
               str x0, [x2, #32]
               ldr x3, [x2, #88]
               add x0, x3, #1
@@ -156,8 +156,8 @@ fn aarch64() {
               b label11
             block10:
               mov x20, x26
-              load_ext_name_near x0, User(vtable.96b2921bfad831b9)+0
-              load_ext_name_near x1, User(object.6ab6f61124ff25dc)+0
+              load_ext_name_near x0, User(vtable.3f6c1cc30e9d07a5)+0
+              load_ext_name_near x1, User(object.f0749519f0b526a3)+0
               bl 0
               ldr x0, [x19, #24]
               ldr x1, [x19, #88]
@@ -196,7 +196,7 @@ fn riscv64() {
               load_ext_name_near a1,vtable.453f7ccdd34e85e2+0
               load_ext_name_near a2,rpy_state+0
               sd a1,24(a2)
-              load_ext_name_near a0,object.00fba8845c5de803+0
+              load_ext_name_near a0,object.d1dba0c6c7c349dd+0
               sd a0,32(a2)
               ld a3,88(a2)
               addi a0,a3,1
@@ -302,8 +302,8 @@ fn riscv64() {
               j label11
             block10:
               mv s2,s8
-              load_ext_name_near a0,vtable.96b2921bfad831b9+0
-              load_ext_name_near a1,object.6ab6f61124ff25dc+0
+              load_ext_name_near a0,vtable.3f6c1cc30e9d07a5+0
+              load_ext_name_near a1,object.f0749519f0b526a3+0
               call rpy_raise_memory_error
               ld a0,24(s1)
               ld a1,88(s1)
