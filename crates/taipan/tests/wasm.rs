@@ -401,9 +401,9 @@ fn missing() -> Result<(), Failed> {
             |          ^^^^^^^^^^ the program gets there from here
             |
         note: and then here
-           --> <taipan>/rpython/rlib/_rposix_c.py:219:18
+           --> <taipan>/rpython/rlib/_rposix_c.py:229:18
             |
-        219 |         _checked(_c_uname(buf), 'uname')
+        229 |         _checked(_c_uname(buf), 'uname')
             |                  ^^^^^^^^^^^^^
             = help: keep it out of what the program can reach on this target
 
