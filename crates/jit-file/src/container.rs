@@ -273,6 +273,7 @@ mod tests {
         SectionId::GraphIndex,
         SectionId::Bodies,
         SectionId::Places,
+        SectionId::Sources,
     ];
 
     fn file() -> Vec<u8> {
@@ -289,6 +290,7 @@ mod tests {
         out.records(SectionId::GraphIndex, SectionId::Graphs, &records);
         out.checked(SectionId::Bodies, b"bodies");
         out.checked(SectionId::Places, b"places");
+        out.checked(SectionId::Sources, b"sources");
         let header = Header {
             layout: filed.layout,
             sections: std::mem::take(&mut out.sections),
