@@ -192,12 +192,12 @@ helper_functions! {
     "rpython.rlib.rposix._waitpid" = "rposix.ll_waitpid", (Int, Int) -> Int, [OSError];
     "rpython.rlib.rposix_stat._fd_fields" = "rposix.ll_fstat_fields", (Int) -> Str, [OSError];
     "rpython.rlib.rposix_stat._fields" = "rposix.ll_stat_fields", (Str, Bool) -> Str, [OSError];
+    "rpython.rlib.rsignal._get_write_errno" = "rsignal.ll_wakeup_errno", () -> Int, [];
+    "rpython.rlib.rsignal._set_wakeup_fd" = "rsignal.ll_wakeup_fd", (Int, Bool) -> Int, [];
     "rpython.rlib.rsignal.pypysig_default" = "rsignal.ll_default", (Int) -> None, [OSError];
-    "rpython.rlib.rsignal.pypysig_get_wakeup_fd_write_errno" = "rsignal.ll_wakeup_errno", () -> Int, [];
     "rpython.rlib.rsignal.pypysig_ignore" = "rsignal.ll_ignore", (Int) -> None, [OSError];
     "rpython.rlib.rsignal.pypysig_poll" = "rsignal.ll_poll", () -> Int, [];
     "rpython.rlib.rsignal.pypysig_pushback" = "rsignal.ll_push", (Int) -> None, [];
-    "rpython.rlib.rsignal.pypysig_set_wakeup_fd" = "rsignal.ll_wakeup_fd", (Int, Bool) -> Int, [];
     "rpython.rlib.rsignal.pypysig_setflag" = "rsignal.ll_note", (Int) -> None, [OSError];
     "rpython.rlib.rtime._clock_ns" = "rposix.ll_clock_ns", (Int) -> Int, [OSError];
     "time.clock" = "rposix.ll_time_clock", () -> Float, [];

@@ -71,17 +71,16 @@ def pypysig_pushback(signum):
     """Notes a signal as if it had arrived."""
 
 @not_rpython
-def pypysig_set_wakeup_fd(fd, with_nul_byte):
+def _set_wakeup_fd(fd, with_nul_byte):
     """The number of a signal that arrives, or a zero, is written there as well, -1 for nowhere;
     returns where it was written before."""
     return -1
 
 @not_rpython
-def pypysig_get_wakeup_fd_write_errno():
+def _get_write_errno():
     """Why writing it failed last, or 0."""
     return 0
 
-_set_wakeup_fd, _get_write_errno = pypysig_set_wakeup_fd, pypysig_get_wakeup_fd_write_errno
 # Flags: a zero is written; the fd is a socket, which write() knows as well; that it is full is no
 # failure.
 PYPYSIG_WITH_NUL_BYTE, PYPYSIG_USE_SEND, PYPYSIG_NO_WARN_FULL = 1, 2, 4
@@ -93,21 +92,19 @@ class _Wakeup(object):
 _wakeup = _Wakeup()
 
 
-def _set_wakeup_fd_and_flags(fd, send_flags):
+def pypysig_set_wakeup_fd(fd, send_flags):
+    """The same with flags, 1 (or True) for a zero."""
     fd, send_flags = intmask(fd), intmask(send_flags)
     _wakeup.send_flags = send_flags
     return _set_wakeup_fd(fd, send_flags & PYPYSIG_WITH_NUL_BYTE != 0)
 
 
-def _get_write_errno_by_flags():
+def pypysig_get_wakeup_fd_write_errno():
+    """Why writing it failed last, or 0, also where the flags say that it is none."""
     failed = _get_write_errno()
     if failed == errno.EAGAIN and _wakeup.send_flags & PYPYSIG_NO_WARN_FULL:
         return 0
     return failed
-
-
-pypysig_set_wakeup_fd = _set_wakeup_fd_and_flags
-pypysig_get_wakeup_fd_write_errno = _get_write_errno_by_flags
 
 # Sets of signals.
 
