@@ -457,7 +457,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
     if let Ok(Some(info)) = projector.solver.facts.function(func)
         && (&*info.data.module, &*info.data.name) == ("rpython.rlib.rerased", "unerase")
     {
-        // Where nothing is erased, nothing is unerased: what follows is dead code, as in RPython.
+        // No `erase()` reaches this `unerase()`, so its successors are dead code, as in RPython.
         return Vec::new();
     }
     let fault = |(b, n): &(BlockId, u32)| {

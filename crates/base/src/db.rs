@@ -137,16 +137,16 @@ pub struct Program {
     #[returns(ref)]
     #[default]
     pub target_options: Vec<String>,
-    /// What the program is told of its translation.
+    /// Options of the translation, as `driver.config` shows them to the program.
     #[returns(copy)]
     #[default]
     pub translation: Translation,
 }
 
-/// How a program is translated, as far as its target may ask (`driver.config`): the collector is told besides.
+/// Options of the translation that a target can read from `driver.config`. The collector is kept separately.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Translation {
-    /// The level of optimisation, if one was chosen.
+    /// Optimisation level; None if the command line has no `-O`.
     pub level: Option<u8>,
     /// A just-in-time compiler is generated.
     pub jit: bool,

@@ -92,7 +92,7 @@ enum Answer {
     Forbidden(String),
 }
 
-/// Prefixes in the serialised form of an answer, one per variant.
+/// Tags of the serialised results, one per variant.
 const KINDS: [&str; 3] = ["said\n", "refused\n", "forbidden\n"];
 
 impl Questions {
@@ -261,7 +261,7 @@ impl Record {
         FileContents::Text(text.into())
     }
 
-    /// Whether the stored answer is still valid: no input file changed. False for tools, whose inputs are
+    /// Whether the stored result is still valid: no input file changed. False for tools, whose inputs are
     /// unknown.
     fn is_fresh(&self, question: &Question) -> bool {
         let is_compilers = matches!(question, Question::Compiler(_));
@@ -326,7 +326,7 @@ fn answers_folder() -> io::Result<PathBuf> {
     }
 }
 
-/// Removes all answers and shared objects of the C compiler that are kept, or only counts them. Returns how many there were.
+/// Removes all stored results and shared objects of the C compiler, or only counts them. Returns their number.
 pub fn forget_answers(only_count: bool) -> io::Result<usize> {
     let mut files = 0;
     let all = fs::read_dir(answers_folder()?)?.chain(fs::read_dir(library_folder()?)?);
@@ -368,7 +368,7 @@ fn about(question: &Question) -> String {
     all.join("\n")
 }
 
-/// File name of a stored answer: the BLAKE3 hash of its question.
+/// File name of a stored result: the BLAKE3 hash of its question.
 fn path_of(question: &Question) -> Utf8PathBuf {
     let mut h = Blake3(blake3::Hasher::new());
     question.hash(&mut h);

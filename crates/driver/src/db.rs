@@ -48,7 +48,7 @@ pub struct LoadOptions {
     pub trusted: bool,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
-    /// What programs are told of their translation.
+    /// Options of the translation, as `driver.config` shows them to programs.
     pub translation: Translation,
 }
 

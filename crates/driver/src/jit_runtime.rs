@@ -1,11 +1,10 @@
-//! The executable that programs with a just-in-time compiler are put behind (crate `jit-runtime`), as
-//! bytes.
+//! The bytes of the executable to which programs with a JIT are appended (crate `jit-runtime`).
 
 use std::arch::global_asm;
 
-// The assembler reads the file, and not the compiler: where a crate is only checked there is none. It is newer
-// whenever crate `jit-runtime` is, which this crate depends on, so that this is compiled anew; the number sees to it
-// that this part is, too.
+// The assembler reads the file, so `cargo check` works without it. The file changes only with crate `jit-runtime`, a
+// dependency, so cargo recompiles this crate then. The stamp changes the assembler text, so that an incremental build
+// does not reuse the old object code.
 global_asm!(
     concat!(
         ".set taipan_jit_runtime_stamp, ",

@@ -103,6 +103,7 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
         | "program_effects"
         | "jit_program_effects"
         | "low_level_facts"
+        | "rewritten_fields"
         | "jit_drivers"
         | "late_writes" => Roots::from_id(id).program(db).target(db).to_string(),
         "annotation" | "signature" | "func_sym_of" => function(Spec::from_id(id)),
@@ -154,6 +155,7 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "own_touches"
             | "object_flow_of"
             | "leaked_lists_of"
+            | "rewritten_fields_of"
             | "machine_code"
             | "python_text"
             | "llvm_code"

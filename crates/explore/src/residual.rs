@@ -39,7 +39,7 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
         command.arg(format!("--jit-threshold={n}"));
     }
     command.arg(&live.target).args(&wanted.args);
-    // Without a place for it the run is shown all the same, but no advice.
+    // If no temporary file can be made, the run is shown without advice.
     let log = tempfile::NamedTempFile::new().ok();
     if let Some(log) = &log {
         command.env("TAIPAN_JITLOG", log.path());
@@ -80,7 +80,7 @@ pub(crate) fn run(live: &Live, body: &str) -> Result<Value, Refusal> {
     }))
 }
 
-/// What `taipan jitlog --advise` says of a log: none if the program was stopped, or has no log.
+/// The report of `taipan jitlog --advise`. None if the program was stopped or wrote no log.
 fn advice(live: &Live, log: &Path) -> Option<Value> {
     let mut command = Command::new(&live.command);
     command

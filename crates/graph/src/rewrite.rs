@@ -216,8 +216,7 @@ impl<D: Dialect> Graph<D> {
 }
 
 impl<D: Dialect> Graph<D> {
-    /// How often each variable is an argument of an operation or of a link, or decides where a block goes on, in all
-    /// blocks.
+    /// Number of uses of each variable in all blocks: as an operand, a link argument, or an exit switch.
     pub fn count_uses(&self) -> FxHashMap<VarId, usize> {
         let mut uses = FxHashMap::default();
         for block in &self.blocks {

@@ -165,7 +165,7 @@ fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
 /// What an exception of a test module's import time means.
 pub(crate) fn failure(it: &Interp, e: &Unwind<Value, Fatal>) -> Tests {
     let mut d = diagnose(it, e);
-    // How Taipan itself came to the program's code is of no interest.
+    // Frames of Taipan itself are cut.
     let is_own = |note: &Note| {
         let file = note.span.map(|s| s.file);
         file.is_some_and(|f| f.path(it.db).starts_with(SHIPPED))

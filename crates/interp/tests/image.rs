@@ -617,8 +617,7 @@ fn target_is_given_its_options() {
     .assert_eq(&image(&db, program).printed);
 }
 
-/// The target knows the level of optimisation, the collector, and whether there is a just-in-time compiler, and so do
-/// functions.
+/// Targets and functions can read the optimisation level, the collector, and whether a JIT is generated.
 #[test]
 fn target_knows_the_translation() {
     let printed = |translation: Translation, collector| {

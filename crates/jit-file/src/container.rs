@@ -49,7 +49,7 @@ pub(crate) enum SectionId {
     Bodies,
     /// Where functions and prebuilt data are.
     Places,
-    /// What the log says.
+    /// Source lines and facts that only the log needs.
     Sources,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Code came by so many times where it could be entered.
+    /// Credits `times` visits of the interpreter to places where compiled code could be entered.
     pub(crate) fn comes_by(&self, times: u64) {
         self.went(times.saturating_mul(ROUNDS));
     }
@@ -41,7 +41,7 @@ impl Account {
         self.passed.set(self.passed.get().saturating_add(rounds));
     }
 
-    /// How often code came by, in rounds of the interpreter.
+    /// Number of visits so far, in rounds of the interpreter.
     pub(crate) fn passed(&self) -> u64 {
         self.passed.get() / ROUNDS
     }

@@ -1,10 +1,10 @@
-//! What residual code of a unit costs, at which place of the source and of the interpreted program, and
-//! in which loop: for the log.
+//! Costs in the residual code of a unit, for the log: each with its source line, its location in the interpreted
+//! program, and its loop.
 //!
 //! ```text
 //! block1(i):                      loop 0
-//!     # main 8: load              location of what follows
-//!     call f(x)                   in each round: control comes by it whenever the loop goes around
+//!     # main 8: load              location of the operations below
+//!     call f(x)                   in each round: it dominates the back edge
 //!     switch c
 //!         True: block2(i)
 //! block2(i):
@@ -27,37 +27,37 @@ use taipan_lltype::{
 };
 use taipan_transform::{CallAccess, CallFacts, Part};
 
-/// Maximum number of functions that are named of those which a call may reach.
+/// Maximum number of possible callees that the log names per call.
 const MOST_TARGETS: usize = 4;
 
-/// What is known of a unit besides its graph.
+/// Context of a unit that its graph does not have.
 pub(crate) trait About {
-    /// What is noted by an operation.
+    /// The note that an operation refers to.
     fn note(&self, op: &Operation<LowLevel>) -> Option<Note>;
 
-    /// The instruction that an operation comes from.
+    /// The source instruction of an operation.
     fn origin(&self, op: &Operation<LowLevel>) -> Option<CodePlace>;
 
-    /// Where the greens of a merge point are, in words.
+    /// Printable location of the greens of a merge point.
     fn location(&mut self, portal: &FuncSym, greens: &[Word]) -> String;
 }
 
-/// What a unit costs.
+/// Costs of a unit.
 #[derive(Default)]
 pub(crate) struct Costs {
-    /// The first block of each loop, and how many operations are in the loop and in no other one inside.
+    /// For each loop: its header, and its number of operations without those of inner loops.
     pub(crate) loops: Vec<(BlockId, usize)>,
     /// The number of operations outside of loops.
     pub(crate) outside: usize,
     /// The calls.
     pub(crate) calls: Vec<Value>,
-    /// The objects that are made.
+    /// Allocations.
     pub(crate) objects: Vec<Value>,
     /// Reads of fields of instances.
     pub(crate) reads: Vec<Value>,
 }
 
-/// A list of entries that are the same but for how often they are there.
+/// Entries with multiplicities.
 type Counted = BTreeMap<String, (usize, Map<String, Value>)>;
 
 struct Analysis<'a> {
@@ -69,27 +69,27 @@ struct Analysis<'a> {
     /// By block: the innermost loop.
     inside: FxHashMap<BlockId, usize>,
     definitions: FxHashMap<VarId, &'a Operation<LowLevel>>,
-    /// What would be known if classes said which of their fields never change, with the field that does
-    /// not say it.
+    /// Values that would be known if all classes declared `_immutable_fields_`, each with the undeclared field that it
+    /// depends on.
     follows: FxHashMap<VarId, KnownField>,
 }
 
-/// A field that keeps what it got while its object was made.
+/// A field that is only written while its object is constructed.
 #[derive(Clone)]
 struct KnownField {
     class: Arc<str>,
     name: Arc<str>,
-    /// The class says so.
+    /// The class declares it in `_immutable_fields_`.
     immutable: bool,
     list: bool,
     /// It is a list whose length changes.
     resized: bool,
-    /// It leads to more than a number or a text.
+    /// Its value is an object, not a number or a string.
     deep: bool,
 }
 
 impl KnownField {
-    /// A read of it, of an object that is known or would be.
+    /// A read of the field from an object that is known, or would be.
     fn entry(&self, known: bool, follows: bool) -> Value {
         json!({
             "class": &*self.class,
@@ -105,7 +105,7 @@ impl KnownField {
 }
 
 impl Costs {
-    /// Those of a unit.
+    /// Finds them in a unit.
     pub(crate) fn new(
         graph: &LLGraph,
         program: &dyn JitProgram,
@@ -149,9 +149,9 @@ impl Analysis<'_> {
             ..Costs::default()
         };
         let mut lists: [Counted; 3] = Default::default();
-        // By block: the merge point that control came by last.
+        // By block: the last merge point before it.
         let mut locations: FxHashMap<BlockId, String> = FxHashMap::default();
-        // By block: what is noted, but not made yet. It may not be made at all.
+        // By block: notes whose allocation has not been seen yet. It may have been removed.
         let mut noted: FxHashMap<BlockId, Vec<(LLType, String)>> = FxHashMap::default();
         // Dominators come first.
         for b in order.iter().copied() {
@@ -218,7 +218,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether a block calls the interpreter in the place of compiled code that is not there yet.
+    /// Whether a block is the fallback to the interpreter, taken while the callee is not compiled.
     fn is_left(&self, b: BlockId) -> bool {
         let calls_portal = |op: &Operation<LowLevel>| match op.view().call().map(|c| c.callee) {
             Some(LLOperand::Const(LLConst::Func(f))) => portal_called(f).is_some(),
@@ -235,7 +235,7 @@ impl Analysis<'_> {
             && self.graph.block(b).operations.iter().any(calls_portal)
     }
 
-    /// Says where something is: in the source, and in which loop.
+    /// Source line and loop of an operation.
     fn place(&self, b: BlockId, origin: Option<CodePlace>, entry: &mut Map<String, Value>) {
         if let Some(place) = origin {
             if let Some(at) = self.program.line(&place) {
@@ -257,7 +257,7 @@ impl Analysis<'_> {
         Some(self.definitions.get(&o.as_var()?)?.view())
     }
 
-    /// A call, unless it only enters compiled code.
+    /// Records a call, unless it enters compiled code.
     fn call(&self, op: &Operation<LowLevel>) -> Option<Value> {
         let Called {
             callee,
@@ -313,7 +313,7 @@ impl Analysis<'_> {
         Some(call)
     }
 
-    /// A read that known fields would spare: of a field of an instance, or of what was read from one.
+    /// Records a read that immutable fields would make unnecessary: of a field, or of an item of a field's value.
     fn read(&mut self, op: &Operation<LowLevel>) -> Option<Value> {
         let constant = |o: &LLOperand| o.as_var().is_none();
         let (object, field) = match op.view() {
@@ -335,7 +335,7 @@ impl Analysis<'_> {
         let of = (container.as_struct())
             .filter(|s| matches!(s.id, StructId::Instance(_)) && !field.is_empty());
         let Some(of) = of else {
-            // What is in a list, or a string.
+            // Items of a list, characters of a string.
             let from = known.flatten()?;
             self.follows.insert(op.result, from.clone());
             return Some(from.entry(false, true));
@@ -369,8 +369,8 @@ impl Analysis<'_> {
         Some(own.entry(constant(object), known.is_some()))
     }
 
-    /// Whether an object is known, or would be if classes said which of their fields never change;
-    /// then the field that does not say it.
+    /// Whether an object is known, or would be if all classes declared `_immutable_fields_`; in the second case the
+    /// undeclared field.
     fn would_be_known(&self, o: &LLOperand) -> Option<Option<KnownField>> {
         match o.as_var() {
             None => Some(None),
@@ -386,12 +386,12 @@ impl Analysis<'_> {
     }
 }
 
-/// The function with a merge point that a function calls, if it is for that.
+/// The portal that a runner or entry function calls.
 fn portal_called(f: &FuncSym) -> Option<&FuncSym> {
     portal_of(runner_of(f).or_else(|| rest_of(f)).unwrap_or(f))
 }
 
-/// Counts rounds of loops: `words` are counted down, one for each of the blocks.
+/// Inserts counters for the rounds of loops: one of `words` per header, counted down.
 pub(crate) fn count_rounds(graph: &mut LLGraph, loops: &[(BlockId, usize)], words: &[usize]) {
     for ((header, _), word) in loops.iter().zip(words) {
         let counter = LLOperand::Const(LLConst::signed(*word as i64));
@@ -401,7 +401,7 @@ pub(crate) fn count_rounds(graph: &mut LLGraph, loops: &[(BlockId, usize)], word
     }
 }
 
-/// Whether an operation of a block only counts for the log.
+/// Whether an operation is a counter of the log.
 pub(crate) fn is_tally(block: &Block<LowLevel>, op: &Operation<LowLevel>) -> bool {
     let on = ExitSwitch::Value(LLOperand::Var(op.result));
     op.op == PlainOp::JitCount.into() && block.exitswitch != on

@@ -34,9 +34,9 @@ use crate::room::with_room;
 pub(crate) const THRESHOLD: i64 = 1039;
 /// How many times code comes by with greens in the nursery before they are moved out.
 const YOUNG: u64 = 64;
-/// How many times code passes at most with greens before it is asked again what is known of them.
+/// Maximum number of free passes given at once.
 const MOST_PASSES: u64 = 1 << 20;
-/// Where nothing may be compiled that would be, that is asked again after this part of the threshold.
+/// If the account refuses to compile a loop, the loop asks again after this fraction of the threshold.
 const PARTS: u64 = 8;
 
 /// Choices that do not change what programs do.
@@ -243,7 +243,7 @@ impl<'p> NativeJit<'p> {
         };
         // SAFETY: there is a word for each green.
         let greens = unsafe { slice::from_raw_parts(greens, d.greens.len()) };
-        // Greens that have a place do not move.
+        // Greens with free passes are never in the nursery.
         if d.passes.pass(greens) {
             return 0;
         }
@@ -292,7 +292,7 @@ impl<'p> NativeJit<'p> {
         with_room(|| self.compile_or_refuse(number, d, greens, count as i64))
     }
 
-    /// Counts how often code passed with greens that have the place of these.
+    /// Adds the used passes to the counts in the table.
     fn free_pass(&self, d: &Driver, greens: &[u64]) {
         d.passes.free(greens, |greens, n| self.passed(d, greens, n));
     }
@@ -304,7 +304,7 @@ impl<'p> NativeJit<'p> {
         }
     }
 
-    /// Says what is known of greens from now on.
+    /// Replaces the table entry of these greens and revokes their passes.
     fn set(&self, d: &Driver, greens: &[u64], seen: Seen) {
         self.free_pass(d, greens);
         *d.table.borrow_mut().entry(greens) = seen;
@@ -429,7 +429,7 @@ impl<'p> NativeJit<'p> {
         exc::fatal(format!("code cannot be compiled: {why}").as_bytes())
     }
 
-    /// What is known of the greens of each driver, for the log.
+    /// Summary of each driver's table of greens, for the log.
     pub(crate) fn summaries(&self) -> Vec<Summary> {
         let summary = |d: &Driver| {
             let noted = |greens: &[u64], n| self.passed(d, greens, n);

@@ -5,17 +5,17 @@ use taipan_jit::Word;
 
 use crate::cells::{Words, load, store};
 
-/// What code of a portal is compiled for.
+/// Key of a compiled portal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct PortalKey {
     pub(crate) driver: usize,
     pub(crate) greens: Vec<Word>,
-    /// The number of its virtual arguments; none where it gets the reds as they are, as the interpreter has them.
+    /// Number of its virtual arguments. None if the reds are passed unchanged, as the interpreter passes them.
     pub(crate) arguments: Option<usize>,
 }
 
 impl PortalKey {
-    /// That of code which the interpreter can enter.
+    /// Key of the variant that the interpreter can enter.
     pub(crate) fn plain(driver: usize, greens: &[Word]) -> PortalKey {
         PortalKey {
             driver,
@@ -36,7 +36,7 @@ impl Entries {
         *self.0.entry(key).or_insert_with(|| words.new_word(0))
     }
 
-    /// Whether there is compiled code for greens.
+    /// Whether compiled code exists for a key.
     pub(crate) fn is_set(&self, key: &PortalKey) -> bool {
         self.0.get(key).is_some_and(|word| load(*word) != 0)
     }

@@ -1,39 +1,39 @@
-//! Green values that code may pass with for a while without a look into the table of what is known of them.
+//! A direct-mapped cache in front of the table of greens.
 //!
-//! A program passes a place where compiled code could be entered in each round of each loop. What is to be done there
-//! is known ahead mostly: nothing, as long as the count is below the threshold. So a few words per driver, found by the
-//! greens' hash alone, say how often that is so. Two greens that meet there take turns.
+//! The interpreter visits a merge point in each round of each loop, and most visits only increment a counter below the
+//! threshold. The cache grants a number of such visits, *free passes*, to some greens; they are counted here and added
+//! to the table when the passes are used up. Greens with the same slot evict each other.
 
 use std::cell::RefCell;
 
 use crate::greens::hash;
 
-/// How many greens have a place at one time.
+/// Number of slots per driver.
 const PLACES: usize = 512;
 
-/// Greens of more words than this have none.
+/// Maximum number of words of greens; longer ones are not cached.
 const MOST_WORDS: usize = 4;
 
 #[derive(Clone, Copy, Default)]
 struct Place {
     words: [u64; MOST_WORDS],
-    /// How often code may pass yet.
+    /// Remaining passes.
     left: u64,
-    /// How often it could at first.
+    /// Passes granted.
     given: u64,
 }
 
-/// The places of one driver.
+/// The cache of one driver.
 pub(crate) struct FreePasses(RefCell<Vec<Place>>);
 
 impl FreePasses {
-    /// For greens of so many words.
+    /// An empty cache for greens of `width` words.
     pub(crate) fn new(width: usize) -> FreePasses {
         let places = if width <= MOST_WORDS { PLACES } else { 0 };
         FreePasses(RefCell::new(vec![Place::default(); places]))
     }
 
-    /// Whether code passes with these greens, and nothing has to be done.
+    /// Uses up a pass. False if these greens have none left: the table has to be consulted.
     pub(crate) fn pass(&self, greens: &[u64]) -> bool {
         let mut places = self.0.borrow_mut();
         match places.get_mut(hash(greens) % PLACES) {
@@ -45,7 +45,7 @@ impl FreePasses {
         }
     }
 
-    /// Lets code pass with these greens so many times.
+    /// Grants `times` passes to these greens and evicts the greens in their slot.
     pub(crate) fn give(&self, greens: &[u64], times: u64) {
         if let Some(place) = self.0.borrow_mut().get_mut(hash(greens) % PLACES) {
             place.words[..greens.len()].copy_from_slice(greens);
@@ -53,15 +53,15 @@ impl FreePasses {
         }
     }
 
-    /// Frees the place where these greens belong. `noted` gets the greens that have it, in words, and how often code
-    /// passed with them, if it did.
+    /// Clears the slot of these greens. `noted` receives the greens that occupied it and the number of their used
+    /// passes, if that is not zero.
     pub(crate) fn free(&self, greens: &[u64], noted: impl FnOnce(&[u64], u64)) {
         if let Some(place) = self.0.borrow_mut().get_mut(hash(greens) % PLACES) {
             place.free(greens.len(), noted);
         }
     }
 
-    /// The same for all places, of greens of so many words.
+    /// Clears all slots; `width` is the number of words of the greens.
     pub(crate) fn free_all(&self, width: usize, mut noted: impl FnMut(&[u64], u64)) {
         for place in self.0.borrow_mut().iter_mut() {
             place.free(width, &mut noted);

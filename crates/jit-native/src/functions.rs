@@ -38,7 +38,7 @@ use plan::{Extent, Plan};
 /// what is needed to go on at each stub and to join each loop, a block takes some kilobytes.
 const MOST_BLOCKS: usize = 300_000;
 
-/// For how many different virtual arguments the portal is compiled for the same greens.
+/// Maximum number of variants with virtual arguments per list of greens.
 const MOST_ARGUMENTS: usize = 3;
 
 /// What a word starts with that is counted down and never gets to its end.
@@ -71,7 +71,7 @@ struct Left {
     callee: LLOperand,
     /// The greens, as operands of a call of it.
     greens: Vec<LLOperand>,
-    /// What makes virtual arguments and calls the portal with them, where it has some.
+    /// For a variant with virtual arguments: a unit that allocates them and calls the portal.
     makes_arguments: Option<LLGraph>,
 }
 
@@ -103,7 +103,7 @@ struct Function<'p> {
     hot: FxHashMap<BlockId, Hot>,
     /// What counts how often a block is entered, and up to how many times.
     counters: FxHashMap<BlockId, (usize, u64)>,
-    /// What counts how often calls may yet find nothing, by their results.
+    /// Words that count the remaining attempts of `@elidable` calls that returned null, by result.
     tries: FxHashMap<VarId, usize>,
     /// The loops of the code as it is, once somebody has asked for them.
     loops: Option<Loops>,
@@ -130,7 +130,7 @@ pub(crate) struct Functions<'p> {
     /// The cells by which residual functions are entered.
     portals: FxHashMap<PortalKey, usize>,
     entries: Entries,
-    /// Virtual arguments of portals, by number.
+    /// Virtual arguments of portal variants, by number.
     arguments: Vec<VirtualArguments>,
     /// Those for which there is no function yet.
     left: FxHashMap<usize, Left>,
@@ -356,14 +356,14 @@ impl<'p> Functions<'p> {
         Ok(entry)
     }
 
-    /// Whether code of a portal has loops: then the objects that it gets are the least of its work.
+    /// Whether compiled code of a portal has loops. Virtual arguments do not pay off there: the loops dominate.
     fn has_loops(&self, key: &PortalKey) -> bool {
         let cell = self.portals.get(key).and_then(|at| self.cells.get(at));
         let function = cell.and_then(|cell| self.functions.get(cell.function));
         function.is_none_or(|f| has_loops(&f.residual))
     }
 
-    /// The number of virtual arguments for greens; none if there are others for them already, more than are worth it.
+    /// Number of these virtual arguments. None if the greens have [`MOST_ARGUMENTS`] variants already.
     fn number_of_arguments(
         &mut self,
         driver: usize,
@@ -387,7 +387,7 @@ impl<'p> Functions<'p> {
         Some(number)
     }
 
-    /// The type of the code of a portal.
+    /// Function type of a compiled portal.
     fn entry_type(&self, jit: &NativeJit<'p>, key: &PortalKey) -> FuncType {
         let entry = &jit.entered[key.driver].entry;
         match key.arguments {
@@ -466,7 +466,7 @@ impl<'p> Functions<'p> {
             false => Err("the compiler is switched off".into()),
         };
         match made {
-            // The interpreter has the reds as they are.
+            // The interpreter cannot enter a variant with virtual arguments.
             Ok(_) if left.key.arguments.is_some() => {}
             Ok(entry) => jit.has_compiled(driver, greens, entry),
             Err(why) => {

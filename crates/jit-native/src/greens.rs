@@ -17,18 +17,18 @@ pub(crate) enum Seen {
     Refused,
 }
 
-/// What is known of all greens of a driver.
+/// Summary of the table of a driver.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Summary {
-    /// How many lists of greens there are.
+    /// Number of lists of greens.
     pub(crate) seen: usize,
-    /// How many of them there is code for.
+    /// Number of those with compiled code.
     pub(crate) compiled: usize,
-    /// How many cannot be compiled.
+    /// Number of those that cannot be compiled.
     pub(crate) refused: usize,
-    /// How often code came by with the others.
+    /// Number of visits with the others.
     pub(crate) passed: u64,
-    /// For each green: how many values it has had.
+    /// For each green: number of distinct values.
     pub(crate) values: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl GreenTable {
         &mut self.seen[entry]
     }
 
-    /// What is in it, for the log.
+    /// Summarises the table, for the log.
     pub(crate) fn summary(&self) -> Summary {
         let mut summary = Summary {
             seen: self.seen.len(),
@@ -115,7 +115,7 @@ impl GreenTable {
     }
 }
 
-/// A number for greens.
+/// Hash of greens.
 pub(crate) fn hash(greens: &[u64]) -> usize {
     let mix = |h: u64, w: &u64| (h ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let h = greens.iter().fold(0, mix);

@@ -25,7 +25,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// That of a graph. `exit` says what a cell leads to.
+    /// The listing of a graph. `exit` describes the target of a cell.
     pub(crate) fn new(
         graph: &LLGraph,
         about: &mut dyn About,

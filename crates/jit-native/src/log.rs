@@ -35,7 +35,7 @@ struct Lines {
     units: FxHashMap<usize, usize>,
     /// The words that units count down, by number.
     tallies: Vec<usize>,
-    /// The same for rounds of their loops, by unit.
+    /// The same for the rounds of their loops, by unit.
     rounds: FxHashMap<usize, Vec<usize>>,
     /// CPU time of the process when the program started.
     cpu: Duration,
@@ -159,20 +159,20 @@ impl Log {
         }
     }
 
-    /// The words that loops of a unit count down.
+    /// Counters of the loops of a unit.
     pub(crate) fn count_rounds_by(&mut self, unit: usize, words: Vec<usize>) {
         if let Some(lines) = &mut self.lines {
             lines.rounds.insert(unit, words);
         }
     }
 
-    /// The words that loops of a unit count down.
+    /// Counters of the loops of a unit.
     pub(crate) fn rounds(&self, unit: usize) -> &[usize] {
         let lines = self.lines.as_ref();
         lines.and_then(|l| l.rounds.get(&unit)).map_or(&[], |w| w)
     }
 
-    /// CPU time of the process since the program started, if somebody wants to know.
+    /// CPU time of the process since the program started. None without a log.
     pub(crate) fn cpu(&self) -> Duration {
         let lines = self.lines.as_ref();
         lines.map_or(Duration::ZERO, |l| process_time().saturating_sub(l.cpu))
@@ -232,7 +232,7 @@ fn cpu_time() -> Duration {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// How long all threads have run.
+/// CPU time of all threads of the process.
 fn process_time() -> Duration {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -251,8 +251,8 @@ pub(crate) fn micros(d: Duration) -> u64 {
     d.as_micros() as u64
 }
 
-/// How many operations a graph has that do something. What counts for the log is left out: what is
-/// compiled does not depend on it.
+/// Number of operations of a graph without the notes and counters of the log, so that the log does not change what is
+/// compiled.
 pub(crate) fn operations(g: &LLGraph) -> usize {
     let each = g.blocks.iter().map(|b| {
         let operations = b.operations.iter();
@@ -263,7 +263,7 @@ pub(crate) fn operations(g: &LLGraph) -> usize {
     each.sum()
 }
 
-/// Whether an operation becomes code.
+/// Whether code is emitted for an operation.
 pub(crate) fn does_something(op: LLOp) -> bool {
     !matches!(
         op,

@@ -14,7 +14,7 @@ const LARGEST_REGION: usize = 10_000;
 pub(crate) fn has_loops(residual: &ResidualFunction<'_>) -> bool {
     find_loops(residual.graph()).iter().any(|l| {
         let asks = l.blocks.iter().filter(|b| residual.promotes(**b)).count();
-        // A promotion that asks again is none.
+        // The self-loop of a promotion stub does not count.
         asks == 0 || l.blocks.len() > asks + 1
     })
 }

@@ -2,13 +2,13 @@
 
 use taipan_runtime::stacks;
 
-/// The compiler takes less than that.
+/// Upper bound of the compiler's stack use, in bytes.
 const ROOM: usize = 2 << 20;
-/// What it gets if less is left.
+/// Size of the separate stack segment, in bytes.
 const STACK: usize = 8 << 20;
 
-/// Runs the compiler, on a stack of its own if the program's is almost full. Functions of
-/// the program that it calls there may go as deep as they could have gone here.
+/// Runs the compiler, on a separate stack segment if the program's stack is almost full. Functions of the program
+/// called from there have the same remaining depth.
 pub(crate) fn with_room<T>(f: impl FnOnce() -> T) -> T {
     if stacks::left() > ROOM {
         return f();

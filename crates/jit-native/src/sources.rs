@@ -1,4 +1,4 @@
-//! What the log says of a program in the words of its source.
+//! Source lines, and facts about the source, for the log.
 
 use std::sync::Arc;
 
@@ -7,21 +7,20 @@ use serde::{Deserialize, Serialize};
 use taipan_jit::{JitProgram, SourceLine, StaysCall, TsGraph, engine::function_of};
 use taipan_lltype::{CodePlace, FuncSym, LLType, StructId, TypeKind};
 
-/// A line: the number of its file, and its own.
+/// A line: number of the file, and line number.
 type Line = (u32, u32);
 
-/// Lines of functions, and facts that only the log needs. They are not read unless a log is
-/// written.
+/// Lines of functions, and facts that only the log needs. Read only if a log is written.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Sources {
     /// Paths of files, by number.
     files: Vec<Arc<str>>,
-    /// For each function that compiled code may call: why it stays a call, and where its first loop is,
-    /// if it is for that.
+    /// For each function that compiled code may call: why it is not followed, and the line of its first loop if the
+    /// loop is the reason.
     functions: Vec<(Option<StaysCall>, Option<Line>)>,
     /// For each timeshifted graph: lines of its instructions, in order of instructions.
     graphs: Vec<Vec<(u32, Line)>>,
-    /// Fields that are written only in objects that are being made.
+    /// Fields that are only written while their object is constructed.
     settled: Vec<(StructId, Arc<str>)>,
 }
 
@@ -41,7 +40,7 @@ impl Files {
 }
 
 impl Sources {
-    /// Those of the functions and timeshifted graphs of a program; `bodies` are its structs.
+    /// Collects them from the functions, timeshifted graphs and structs (`bodies`) of a program.
     pub(crate) fn new<'a>(
         program: &dyn JitProgram,
         functions: impl Iterator<Item = &'a FuncSym>,
@@ -64,7 +63,7 @@ impl Sources {
                     continue;
                 };
                 let line = files.line(line);
-                // An instruction that is not named is on the line of the one before.
+                // An instruction without an entry is on the line of the previous entry.
                 if lines.last().is_none_or(|l| l.1 != line) {
                     lines.push((at, line));
                 }
@@ -91,7 +90,7 @@ impl Sources {
     }
 }
 
-/// [`Sources`] as the log asks for them.
+/// [`Sources`] indexed for lookups.
 pub(crate) struct Index {
     sources: Sources,
     functions: FxHashMap<FuncSym, usize>,
@@ -140,7 +139,7 @@ impl Index {
     }
 }
 
-/// The names of the fields of a struct that hold something.
+/// Names of the fields of a struct that are not Void.
 pub(crate) fn field_names(fields: &[taipan_lltype::Field]) -> Vec<Arc<str>> {
     let holds = |ty: &LLType| !matches!(ty.kind(), TypeKind::Struct(_)) && !ty.is_void();
     let fields = fields.iter().filter(|f| holds(&f.ty));

@@ -53,7 +53,7 @@ pub struct JitTables {
     pub touches: Vec<TouchSet>,
     /// The structs whose fields are not a part of their types.
     pub bodies: Vec<(StructId, StructBody)>,
-    /// What the log says.
+    /// Source lines and facts that only the log needs.
     pub sources: Sources,
 }
 
@@ -154,7 +154,7 @@ pub trait Parts {
     /// The structs whose fields are not a part of their types.
     fn bodies(&self) -> Vec<(StructId, StructBody)>;
 
-    /// What the log says.
+    /// Source lines and facts that only the log needs.
     fn sources(&self) -> Sources;
 }
 

@@ -34,10 +34,10 @@ pub(crate) trait Exits {
     /// What is called in the place of the portal of a driver for greens.
     fn called_portal(&mut self, driver: u32, greens: &[Word]) -> CalledPortal;
 
-    /// Whether calls of the portal for greens may pass virtual arguments.
+    /// Whether calls of the portal with these greens may pass virtual arguments.
     fn wants_virtual_arguments(&self, driver: u32, greens: &[Word]) -> bool;
 
-    /// What is called in the place of the portal of a driver with virtual arguments; none if they are not worth it.
+    /// The variant of a portal for the virtual arguments of a call. None if no variant may be added.
     fn virtual_portal(&mut self, call: VirtualCall<'_>) -> Option<CalledPortal>;
 
     /// The cell by which the values of a merge point, the arguments of the portal, are left to the
@@ -47,7 +47,7 @@ pub(crate) trait Exits {
     /// The cell of a stub.
     fn stub(&mut self, stub: &Stub) -> usize;
 
-    /// The word that counts down how often the call with that result may yet find nothing.
+    /// Word with the remaining attempts of an `@elidable` call that returned null, by its result.
     fn tries(&mut self, result: VarId) -> usize;
 
     /// What counts how often a loop or a unit of so many operations is entered that starts with the
@@ -76,14 +76,14 @@ pub(crate) struct VirtualCall<'a> {
     pub(crate) driver: u32,
     pub(crate) greens: &'a [Word],
     pub(crate) built: &'a Built,
-    /// What makes the objects, of [`Built::operations`].
+    /// The operations at [`Built::operations`], which allocate and fill the objects.
     making: Vec<Operation<LowLevel>>,
     pub(crate) callee: &'a LLOperand,
     args: &'a [LLOperand],
 }
 
 impl VirtualCall<'_> {
-    /// The unit that makes the objects from the values that are passed, and calls the portal.
+    /// A unit that allocates the objects from the passed values and calls the portal.
     pub(crate) fn interpreted(&self, from: &LLGraph, result: LLType) -> LLGraph {
         let (mut g, _, values) = new_unit("the interpreter", result, self.built.arguments.types());
         let start = g.startblock;
@@ -116,7 +116,7 @@ impl VirtualCall<'_> {
     }
 }
 
-/// How many operations a block has. What is noted and counted for the log is left out.
+/// Number of operations of a block without the notes and counters of the log.
 pub(crate) fn size(block: &Block<LowLevel>) -> usize {
     let operations = block.operations.iter();
     operations
@@ -132,7 +132,7 @@ struct Builder<'a> {
     vars: FxHashMap<VarId, VarId>,
     blocks: BTreeMap<BlockId, BlockId>,
     waiting: Vec<BlockId>,
-    /// How often variables of the residual graph are used, once that was asked.
+    /// Use counts of the residual graph, computed on demand.
     uses: Option<FxHashMap<VarId, usize>>,
 }
 
@@ -246,14 +246,14 @@ fn branch(g: &mut LLGraph, at: BlockId, on: VarId, yes: Link<LowLevel>, no: Link
     block.exits = vec![case(no, false), case(yes, true)];
 }
 
-/// Goes on with a result, if the block has an argument for it.
+/// Jumps to `on`, which takes the result as its argument unless the result is Void.
 fn go_on(g: &mut LLGraph, at: BlockId, on: BlockId, result: VarId) {
     let count = g.block(on).inputargs.len();
     goto(g, at, on, vec![LLOperand::Var(result); count]);
 }
 
-/// Calls compiled code in the place of a portal and goes on with its result, or with what the interpreter returns if
-/// code has left values to it. Without code `otherwise` is next.
+/// Calls the compiled code of a portal and passes its result to `on`. If the code left values to the interpreter, the
+/// interpreter's result is passed. Jumps to `otherwise` if the portal is not compiled.
 fn enter_code(
     g: &mut LLGraph,
     at: BlockId,
@@ -313,12 +313,12 @@ fn enter_code(
     go_on(g, returned, on, entered);
 }
 
-/// How a portal is called that can do without objects.
+/// A portal call with virtual arguments.
 struct WithoutObjects {
     portal: CalledPortal,
-    /// The operations that make them, by index in the block.
+    /// Indexes of the operations in the block that allocate and fill the objects.
     made: Vec<usize>,
-    /// What is passed in their place.
+    /// The values passed instead of the objects.
     values: Vec<VarId>,
     block: BlockId,
 }
@@ -410,8 +410,7 @@ impl Builder<'_> {
         switch(&mut self.g, at, on, links);
     }
 
-    /// The calls of portals in a block for which objects are made that compiled code can do without, by the index
-    /// of the operation.
+    /// The portal calls of a block that can pass virtual arguments, by index of the operation.
     fn virtual_calls(&mut self, b: BlockId) -> BTreeMap<usize, WithoutObjects> {
         let mut found = BTreeMap::new();
         let block = self.from.block(b);
@@ -458,8 +457,8 @@ impl Builder<'_> {
         found
     }
 
-    /// Calls a portal, or compiled code if there is some; the block that goes on. Objects that compiled code can do
-    /// without are made only if there is none.
+    /// Emits a portal call: compiled code if it exists, else the interpreter. Virtual arguments are allocated only
+    /// for the interpreter. Returns the block after the call.
     fn portal_call(
         &mut self,
         at: BlockId,
@@ -506,7 +505,8 @@ impl Builder<'_> {
         on
     }
 
-    /// A call that has found nothing so far, until it has found nothing often enough; the block that goes on.
+    /// Emits an `@elidable` call that returned null so far. Once its attempts are used up, the call is skipped and its
+    /// result is null. Returns the block after the call.
     fn look(&mut self, at: BlockId, op: &Operation<LowLevel>) -> BlockId {
         let tries = self.exits.tries(op.result);
         let result = self.var(op.result);
@@ -786,7 +786,7 @@ pub(crate) fn left(name: &str, result: LLType, types: &[LLType]) -> LLGraph {
     let all = values.into_iter().map(LLOperand::Var);
     let all = std::iter::once(LLOperand::Const(LLConst::signed(1))).chain(all);
     for (i, value) in all.enumerate() {
-        // A whole word is left of each.
+        // Each value takes a whole word.
         let ty = match &value {
             LLOperand::Var(v) => *g.ty(*v),
             LLOperand::Const(c) => c.ty(),

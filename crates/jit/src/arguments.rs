@@ -1,7 +1,7 @@
-//! Virtual arguments of portals: objects that a caller makes for the callee alone.
+//! Virtual arguments of portals: objects that the caller allocates only for the callee.
 //!
-//! A call of a portal gets a frame, as a rule, that the caller has just made and does not look at again. Residual
-//! code makes it, since the interpreter may be what is called:
+//! A portal call usually passes a frame that the caller has just allocated and does not use again. Residual code has
+//! to allocate it because the callee may be the interpreter:
 //!
 //! ```text
 //! v1 = malloc(Frame)
@@ -12,10 +12,10 @@
 //! v3 = direct_call(&portal, 0, code, v1)
 //! ```
 //!
-//! Where compiled code is called instead, nobody has to make the objects: a residual function of its own gets `v0` and
-//! begins with a virtual frame. So the values of virtual frames are passed in registers, which a tracing compiler
-//! does within a trace alone. The objects are read off the residual graph, which has to make each of them in the block
-//! of the call, and to use it nowhere else.
+//! A compiled callee does not need the objects. A second residual function for the portal takes `v0` and starts with a
+//! virtual frame, so the values of the frame are passed in registers. (A tracing compiler does that only within a
+//! trace.) The objects are recognised in the residual graph: each must be allocated in the block of the call and have
+//! no other uses.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, Operation, VarId};
@@ -26,24 +26,24 @@ use taipan_lltype::{
 
 use crate::layout::{MOST_ITEMS, Place, Shape, Step, place_at};
 
-/// How many values a call passes at most in the place of objects.
+/// Maximum number of values passed instead of objects.
 const MOST_VALUES: usize = 16;
 
-/// How many objects a call passes at most.
+/// Maximum number of virtual objects per call.
 const MOST_OBJECTS: usize = 16;
 
-/// Reds of a portal, some of which are virtual objects.
+/// Shape of the reds of a portal call, some of which are virtual objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VirtualArguments {
     pub(crate) objects: Vec<VirtualObject>,
     /// One for each red.
     pub(crate) reds: Vec<Part>,
-    /// The types of what is passed.
+    /// Types of the passed values.
     pub(crate) values: Vec<LLType>,
 }
 
 impl VirtualArguments {
-    /// The types of the values that are passed in the place of the reds.
+    /// Types of the values passed instead of the reds.
     pub fn types(&self) -> &[LLType] {
         &self.values
     }
@@ -64,24 +64,24 @@ pub(crate) struct VirtualObject {
 pub(crate) enum Part {
     /// A value that is passed, by number.
     Value(usize),
-    /// The same in each call; of that type.
+    /// A constant with its type.
     Known(LLConst, LLType),
     /// An object, by number.
     Object(usize),
 }
 
-/// Virtual arguments of one call.
+/// Virtual arguments recognised at one call.
 pub struct Built {
     /// Their shape.
     pub arguments: VirtualArguments,
-    /// What is passed, in the variables of the residual graph.
+    /// The passed values, as variables of the residual graph.
     pub values: Vec<VarId>,
-    /// The operations of the block that make the objects and fill them, by index. Nothing else needs their results.
+    /// Indexes of the operations in the block that allocate and fill the objects. Their results have no other uses.
     pub operations: Vec<usize>,
 }
 
-/// The objects that a block makes for its operation `call` alone, whose last operands, `reds` of them, are the reds
-/// of a portal. `uses` are those of the graph. None if there are none, or too many.
+/// Recognises virtual arguments of the portal call at index `call` of a block. The last `reds` operands of the call
+/// are the reds; `uses` are the use counts of the graph. None if no red is virtual, or if a limit is exceeded.
 pub(crate) fn built_arguments(
     program: &dyn Program,
     g: &LLGraph,
@@ -133,26 +133,26 @@ pub(crate) fn built_arguments(
     })
 }
 
-/// The object that an operation stores into.
+/// The object of a store.
 fn stored_in(op: &Operation<LowLevel>) -> Option<VarId> {
     let access = op.view().access()?;
     access.stored?;
     access.object.as_var()
 }
 
-/// An object that a block makes.
+/// An object allocated in the block.
 struct MadeObject {
     ty: LLType,
     shape: Shape,
     length: u64,
-    /// What is stored there; none where nothing is.
+    /// The stored values; None for fields without a store.
     fields: Vec<Option<LLOperand>>,
 }
 
-/// The objects that operations make, by the variable that they are made as.
+/// Allocated objects, by result of the allocation.
 struct MadeObjects {
     all: FxHashMap<VarId, MadeObject>,
-    /// Casts of them, and they themselves.
+    /// The object of each variable that points to one: results of allocations and casts of them.
     of: FxHashMap<VarId, VarId>,
 }
 
@@ -218,7 +218,7 @@ impl MadeObjects {
         self.of.get(&v).copied()
     }
 
-    /// Notes what an operation stores into one of them. One with a store that cannot be told is none.
+    /// Records a store into an object. Removes the object if the place of the store is unknown.
     fn store(&mut self, program: &dyn Program, g: &LLGraph, op: &Operation<LowLevel>) {
         let Some(object) = stored_in(op).and_then(|v| self.object_of(v)) else {
             return;
@@ -235,7 +235,8 @@ impl MadeObjects {
         }
     }
 
-    /// Leaves those alone that nothing uses but stores into them, others of them that are left, and the call.
+    /// Removes objects with other uses than stores into them, stores of them into remaining objects, and the call.
+    /// Iterates, since a removal adds uses to the objects stored in the removed one.
     fn drop_others(
         &mut self,
         before: &[Operation<LowLevel>],
@@ -282,7 +283,7 @@ impl MadeObjects {
     }
 }
 
-/// The place that an operation stores into, and what it stores.
+/// Place and value of a store.
 fn place_of_store<'a>(
     program: &dyn Program,
     g: &LLGraph,
@@ -300,11 +301,11 @@ fn place_of_store<'a>(
     Some((place, access.stored?))
 }
 
-/// Objects on the way to [`VirtualArguments`].
+/// State of the conversion to [`VirtualArguments`].
 struct Reader<'a> {
     g: &'a LLGraph,
     made: &'a MadeObjects,
-    /// The objects that were met.
+    /// Numbers of the objects reached so far.
     numbers: FxHashMap<VarId, usize>,
     order: Vec<VarId>,
     values: Vec<VarId>,

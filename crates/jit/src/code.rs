@@ -246,21 +246,21 @@ impl TsGraph {
 }
 
 impl TsGraph {
-    /// The instructions of the function that its operations come from, in order.
+    /// Source instructions of its operations, in order.
     pub fn instructions(&self) -> BTreeSet<u32> {
         let operations = self.blocks.iter().flat_map(|b| &b.ops);
         operations.map(|op| op.at).collect()
     }
 
-    /// The instruction that is the merge point of its driver.
+    /// The instruction of the driver's merge point.
     pub fn merge_point(&self) -> Option<u32> {
         let mut operations = self.blocks.iter().flat_map(|b| &b.ops);
         let point = operations.find(|op| matches!(op.kind, TsKind::DriverMergePoint { .. }));
         point.map(|op| op.at)
     }
 
-    /// Which of the arguments that have a value at run time say where to read, or are passed to a
-    /// function of the program, themselves or after arithmetic: code may differ by them.
+    /// The runtime arguments that are used as an index or passed to a function, directly or after arithmetic. Code may
+    /// depend on their values.
     pub fn deciding_arguments(&self) -> Vec<bool> {
         let inputs = self.blocks[self.start as usize].inputs.iter();
         let inputs = inputs.filter(|s| !self.slots[**s as usize].ty.is_void());
@@ -287,7 +287,7 @@ impl TsGraph {
                             | TsKind::ResidualCall,
                             _,
                         ) => {
-                            // Helpers make texts of numbers, and the like.
+                            // Helpers only format numbers and the like.
                             let helper = matches!(op.operand(), Arg::Const(LLConst::Func(f))
                                 if matches!(f.kind(), FuncKind::Helper { .. }));
                             if !helper {
@@ -311,7 +311,7 @@ impl TsGraph {
         }
     }
 
-    /// The names of its arguments that have a value at run time.
+    /// Names of its runtime arguments.
     pub fn argument_names(&self) -> Vec<&str> {
         let inputs = self.blocks[self.start as usize].inputs.iter();
         let slots = inputs.map(|s| &self.slots[*s as usize]);

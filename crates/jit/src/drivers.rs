@@ -433,7 +433,7 @@ fn left_values(portal: &FuncSym) -> Option<Vec<Option<FuncSym>>> {
             TypeKind::Float => ("rpy_jit_left_float", *ty),
             TypeKind::Ptr(_) | TypeKind::Address => ("rpy_jit_left_word", *ty),
             _ if [*SIGNED, *UNSIGNED].contains(ty) => ("rpy_jit_left_word", *ty),
-            // A whole word is left, and becomes what it was.
+            // Each value was widened to a word; narrow it again.
             _ if [*BOOL, *CHAR, *UNICHAR].contains(ty) => ("rpy_jit_left_word", *SIGNED),
             _ => return None,
         };
@@ -443,8 +443,8 @@ fn left_values(portal: &FuncSym) -> Option<Vec<Option<FuncSym>>> {
     (number <= MOST_LEFT).then_some(all)
 }
 
-/// Maximum number of values that compiled code leaves to the interpreter. The runtime has room for as
-/// many at least.
+/// Maximum number of values that compiled code leaves to the interpreter. The runtime's buffer holds at least this
+/// number.
 pub const MOST_LEFT: usize = 63;
 
 fn runtime_sym(name: &str, args: Vec<LLType>, result: LLType) -> FuncSym {

@@ -46,7 +46,7 @@ pub struct Entered {
     pub compiles_ahead: bool,
 }
 
-/// Reds of a portal: which of them are virtual, and what is known of the words of those that are passed.
+/// Reds of a portal: their virtual arguments, if any, and the known words of the passed values.
 pub type Reds<'a> = (Option<&'a VirtualArguments>, &'a [Option<Word>]);
 
 /// What is compiled when code comes by with certain greens often enough.
@@ -54,9 +54,8 @@ pub trait Portals<'p> {
     /// The drivers, by number.
     fn drivers(&self) -> Vec<Entered>;
 
-    /// Compiles the portal of a driver for the words of the greens. Functions are told apart
-    /// by number. The words that the reds have now are `arrived`, as far as that is known, or those
-    /// of what is passed in their place if some are virtual.
+    /// Compiles the portal of a driver for the words of the greens. `number` identifies the function. `reds` has the
+    /// virtual arguments, if any, and the current words of the passed values where they are known.
     fn compile(
         &self,
         driver: usize,
@@ -247,19 +246,19 @@ impl<'p> ResidualFunction<'p> {
         self.0.residual.is_left(b)
     }
 
-    /// The portal that the operation with that result calls, if compiled code may be entered in its place: with the
-    /// reds, which are the last operands.
+    /// The portal called by the operation with that result, if compiled code may be entered instead. Compiled code
+    /// takes the reds, which are the last operands.
     pub fn portal_call(&self, result: VarId) -> Option<&PortalCall> {
         self.0.residual.portal_call(result)
     }
 
-    /// Whether a call with that result is `@elidable`, has known arguments, and has found nothing so far.
+    /// Whether the operation with that result is an `@elidable` call with known arguments that returned null so far.
     pub fn found_nothing(&self, result: VarId) -> bool {
         self.0.residual.found_nothing(result)
     }
 
-    /// The virtual objects that a block makes for a call of a portal alone: its operation of that index, whose last
-    /// operands are the reds. `uses` are those of [`ResidualFunction::graph`].
+    /// Recognises virtual arguments of a portal call, given by block and index. The last `reds` operands of the call
+    /// are the reds; `uses` are the use counts of [`ResidualFunction::graph`].
     pub fn built_arguments(
         &self,
         call: (BlockId, usize),
@@ -289,12 +288,12 @@ impl<'p> ResidualFunction<'p> {
         self.0.residual.notes.get(note_number(op)?)
     }
 
-    /// The instruction that an operation of the code comes from.
+    /// Source instruction of an operation.
     pub fn origin(&self, op: &Operation<LowLevel>) -> Option<CodePlace> {
         self.0.origin(op.at)
     }
 
-    /// What is noted of the promotion that is a stub, and the instruction that promotes.
+    /// Note and instruction of a promotion, by its stub.
     pub fn promotion(&self, stub: usize) -> Option<(Waits, Option<CodePlace>)> {
         let waits = *self.0.residual.notes.promotion(stub)?;
         Some((waits, self.0.instruction_at(waits.at)))

@@ -48,14 +48,14 @@ pub fn type_name(ty: LLType) -> String {
     }
 }
 
-/// What is noted of a promotion.
+/// Note about a promotion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waits {
-    /// What wants the value known.
+    /// The reason for the promotion.
     pub of: Promoted,
-    /// The number of the green, if it is one.
+    /// Number of the green, if a green is promoted.
     pub green: Option<usize>,
-    /// Where: timeshifted graph and instruction.
+    /// Timeshifted graph and instruction.
     pub(crate) at: (u32, u32),
 }
 
@@ -88,7 +88,7 @@ impl Notes {
     }
 }
 
-/// Whether an operation only notes something.
+/// Whether an operation is a note.
 pub fn is_note(op: &Operation<LowLevel>) -> bool {
     op.op == PlainOp::JitNote.into()
 }
@@ -124,7 +124,7 @@ impl Specializer<'_> {
         }
     }
 
-    /// A stub waits for a value.
+    /// Records the promotion that a stub stands for.
     pub(crate) fn note_promotion(&mut self, stub: usize, of: Promoted) {
         let at = self.residual.here;
         let notes = &mut self.residual.notes;

@@ -39,7 +39,7 @@ pub enum StaysCall {
     Loop,
     /// It sets a parameter of a driver.
     SetsParameter,
-    /// It has no graph: a function of the runtime or of a C library.
+    /// A function of the runtime or a C library, which has no graph.
     External,
 }
 
@@ -56,7 +56,7 @@ impl StaysCall {
     }
 }
 
-/// Why calls of a function with that graph stay calls; none if they are followed.
+/// Why calls of a function with this graph are not followed. None if they are.
 pub fn stays_call(hints: &FunctionHints, graph: &LLGraph) -> Option<StaysCall> {
     let sets = |op: &Operation<LowLevel>| op.op == PlainOp::JitSetParam.into();
     let unrolled = hints.unroll_safe || hints.has_merge_point;
@@ -73,7 +73,7 @@ pub fn stays_call(hints: &FunctionHints, graph: &LLGraph) -> Option<StaysCall> {
     }
 }
 
-/// Timeshifts the graph of a function for compilers of drivers; none if that cannot be done.
+/// Timeshifts the graph of a function for compilers of drivers. None on failure.
 pub fn timeshift_function(
     program: &dyn JitProgram,
     f: &FuncSym,

@@ -14,7 +14,7 @@ use crate::touches::OwnTouches;
 pub struct SourceLine {
     /// Path of the file.
     pub file: Arc<str>,
-    /// From 1 on.
+    /// Line number, starting at 1.
     pub line: u32,
 }
 
@@ -69,13 +69,12 @@ pub trait JitProgram: Program {
     /// What it does to memory.
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
 
-    /// File and line of an instruction, for the log; none where that is not known.
+    /// File and line of an instruction, for the log. None if unknown.
     fn line(&self, _: &CodePlace) -> Option<SourceLine> {
         None
     }
 
-    /// Why calls of a function stay calls, for the log; none if they are followed, or if that is not
-    /// known.
+    /// Why calls of a function are not followed, for the log. None if they are, or if unknown.
     fn stays_call(&self, _: &FuncSym) -> Option<StaysCall> {
         None
     }
@@ -85,7 +84,7 @@ pub trait JitProgram: Program {
         None
     }
 
-    /// Whether a field of a class is written only in objects that are being made, for the log.
+    /// Whether a field of a class is only written while its object is constructed, for the log.
     fn is_settled(&self, _: &StructId, _field: &str) -> bool {
         false
     }

@@ -60,7 +60,7 @@ pub(crate) struct Residual {
     /// Calls of portals that may enter compiled code without asking the program, by their
     /// results.
     portal_calls: BTreeMap<VarId, PortalCall>,
-    /// Results of calls that were null while compiling, and that are the same each time otherwise.
+    /// Results of `@elidable` calls that returned null at compile time.
     found_nothing: BTreeSet<VarId>,
     pub(crate) notes: Notes,
     /// What operations come from that are appended from now on: number of the timeshifted
@@ -77,7 +77,7 @@ pub struct PortalCall {
     pub driver: u32,
     /// The words of the greens.
     pub greens: Vec<Word>,
-    /// A function of the interpreted program begins: it is no loop that what is called goes on with.
+    /// The call starts a function of the interpreted program. False if it resumes one at a loop.
     pub begins: bool,
 }
 
@@ -206,7 +206,7 @@ impl Residual {
         self.portal_calls.insert(result, call);
     }
 
-    /// What is known of a call that may enter compiled code.
+    /// Data about a call that may enter compiled code.
     pub(crate) fn portal_call(&self, result: VarId) -> Option<&PortalCall> {
         self.portal_calls.get(&result)
     }
@@ -279,12 +279,12 @@ impl Residual {
         self.places.get_index(number as usize).copied()
     }
 
-    /// Notes that a call has found nothing, which it may find later.
+    /// Records that an `@elidable` call returned null. It may return something else later.
     pub(crate) fn finds_nothing(&mut self, result: VarId) {
         self.found_nothing.insert(result);
     }
 
-    /// Whether the call with that result has found nothing so far.
+    /// Whether the call with that result returned null so far.
     pub(crate) fn found_nothing(&self, result: VarId) -> bool {
         self.found_nothing.contains(&result)
     }

@@ -1,5 +1,5 @@
-//! Fields that keep what they got while their object was made, though no class says so: the log
-//! names them, since `_immutable_fields_` would spare residual code the reads.
+//! Fields that are only written while their object is constructed, but are not in `_immutable_fields_`. The log names
+//! them, since the declaration would remove reads from residual code.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::purity::{field_of, handed_on, operand_ty};
 /// A field of a class, as low-level code calls it.
 pub type ClassField = (ObjId, Arc<str>);
 
-/// The fields that a function writes in objects which are not being made: that it has not made
-/// itself, and that are not the one that `__init__` gets. The graph is in SSI form.
+/// Fields that a function writes in other objects than those under construction, which are the objects that it
+/// allocated and the `self` of `__init__`. The graph is in SSI form.
 pub fn rewritten_fields(f: &FuncSym, graph: &LLGraph) -> BTreeSet<ClassField> {
     let mut new = None;
     let mut out = BTreeSet::new();
@@ -46,7 +46,7 @@ pub fn rewritten_fields(f: &FuncSym, graph: &LLGraph) -> BTreeSet<ClassField> {
     out
 }
 
-/// The variables that hold nothing but objects which are being made.
+/// The variables that only hold objects under construction.
 fn new_objects(f: &FuncSym, graph: &LLGraph) -> FxHashSet<VarId> {
     let blocks = graph.reachable();
     let mut new: FxHashSet<VarId> = FxHashSet::default();
@@ -54,7 +54,7 @@ fn new_objects(f: &FuncSym, graph: &LLGraph) -> FxHashSet<VarId> {
     if last.is_some_and(|name| name.starts_with("__init__")) {
         new.extend(graph.block(graph.startblock).inputargs.first());
     }
-    // Those that are not are taken out until none is left.
+    // Start with all variables and remove the others until nothing changes.
     for b in blocks.iter().map(|b| graph.block(*b)) {
         for op in &b.operations {
             let made = [PlainOp::Malloc.into(), PlainOp::MallocVarsize.into()].contains(&op.op);

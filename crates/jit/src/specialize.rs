@@ -137,7 +137,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) started: Started,
     /// When code has so many blocks what comes has to be short.
     pub(crate) most_blocks: usize,
-    /// The reds of the portal, if some of them are virtual.
+    /// Virtual arguments of the portal, if any.
     pub(crate) virtual_arguments: Option<&'a VirtualArguments>,
 }
 
@@ -273,7 +273,7 @@ impl<'p> Specializer<'p> {
         Ok(s)
     }
 
-    /// The boxes of reds some of which are virtual, from the variables that are passed.
+    /// Builds the boxes of the reds from virtual arguments and the passed variables.
     fn virtual_arguments(
         &self,
         world: &mut dyn World,

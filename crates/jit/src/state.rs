@@ -180,7 +180,7 @@ pub(crate) struct Frame {
     pub(crate) waiting: Slot,
     /// The greens of the merge point of a driver that it came by last.
     pub(crate) greens: Option<Rc<[Word]>>,
-    /// Those of the first one that it came by.
+    /// Greens of the first merge point of this call.
     pub(crate) began: Option<Rc<[Word]>>,
     /// It came by a place where a loop of the interpreted program closes since then.
     pub(crate) closes: bool,

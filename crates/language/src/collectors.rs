@@ -47,7 +47,7 @@ impl Collector {
         }
     }
 
-    /// What RPython calls such a collector (`translation.gc`).
+    /// Name of the collector in RPython (`translation.gc`).
     pub fn rpython_name(self) -> &'static str {
         match self {
             Collector::Generational => "incminimark",

@@ -74,7 +74,7 @@ macro_rules! exceptions {
         impl Exc {
             /// All of them, bases before what derives from them.
             ///
-            /// `StackOverflow` is no class of Python's: it is reached by `rpython.rlib.rstackovf`.
+            /// `StackOverflow` is not a Python class: programs import it from `rpython.rlib.rstackovf`.
             pub const ALL: &'static [Exc] = &[$(Exc::$name,)*];
 
             /// Its name.
@@ -100,7 +100,7 @@ macro_rules! exceptions {
 for_each_exception!(exceptions);
 
 impl Exc {
-    /// Those that Python has.
+    /// The exceptions that Python has.
     pub fn of_python() -> impl Iterator<Item = Exc> {
         (Exc::ALL.iter().copied()).filter(|e| *e != Exc::StackOverflow)
     }

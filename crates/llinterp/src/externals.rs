@@ -11,18 +11,18 @@ pub struct Host {
     /// Whether this process is a copy that the program made of itself, in which nothing
     /// but its thread goes on.
     forked: bool,
-    /// How deep calls may be.
+    /// Limit of the call depth.
     pub(crate) depth: Depth,
 }
 
-/// How many calls may be active, which is to calls what the length of the stack is to machine code.
+/// Maximum number of active calls; corresponds to the stack length of machine code.
 #[derive(Debug)]
 pub(crate) struct Depth {
-    /// By default.
+    /// The default limit.
     pub(crate) most: usize,
-    /// How much of that the program has asked for.
+    /// Fraction of the default that the program requested.
     fraction: f64,
-    /// Critical code runs: no function finds the stack used up.
+    /// Critical code is running: stack checks succeed.
     critical: bool,
 }
 
@@ -37,7 +37,7 @@ impl Default for Depth {
 }
 
 impl Depth {
-    /// Whether so many calls are too many.
+    /// Whether `active` calls exceed the limit.
     pub(crate) fn is_too_big(&self, calls: usize) -> bool {
         let fraction = if self.critical {
             MOST
@@ -47,7 +47,7 @@ impl Depth {
         calls as f64 >= self.most as f64 * fraction
     }
 
-    /// Implements the functions of the runtime about the stack; none for others.
+    /// Implements the runtime's functions about the stack. None for other functions.
     fn call(&mut self, name: &str, words: &[i128], calls: usize) -> Option<i128> {
         match (name, words) {
             ("rpy_stack_set_length_fraction", [x]) => self.fraction = f64::from_bits(*x as u64),
@@ -62,11 +62,11 @@ impl Depth {
     }
 }
 
-/// A program gets no more than that many times the default: a stack of 8 MB, on machines.
+/// Maximum fraction that a program can request; corresponds to a machine stack of 8 MB.
 const MOST: f64 = 10.0;
 
 impl Host {
-    /// Sets how many calls may be active by default before `RuntimeError` is raised.
+    /// Sets the default number of active calls at which `RuntimeError` is raised.
     pub fn set_max_depth(&mut self, calls: usize) {
         self.depth.most = calls;
     }
@@ -106,7 +106,7 @@ impl From<HeapError> for ExternalError {
 /// What `rpy_lock_wait` answers where nobody is there who could give the lock back.
 const NOBODY_THERE: i128 = 3;
 
-/// Calls an external function on words, one per argument that is not Void. So many calls are active.
+/// Calls an external function on words, one per argument that is not Void. `active` is the number of active calls.
 pub(crate) fn call(
     name: &str,
     types: &[LLType],

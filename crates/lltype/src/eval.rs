@@ -225,8 +225,8 @@ fn fold_num(family: NumFamily, op: NumOp, args: &[LLConst], result: LLType) -> O
     word_const(fold_number(family, op, (a, b), result)?, result)
 }
 
-/// Computes an operation on the words of numbers; the second one is 0 where there is one operand. `None` if it has
-/// to stay, as for [`fold`].
+/// Computes an operation on the words of numbers. The second word is 0 for unary operations. `None` if the operation
+/// has to stay, as for [`fold`].
 pub fn fold_number(
     family: NumFamily,
     op: NumOp,

@@ -166,7 +166,7 @@ externals! {
     rpy_time_clock() -> Float, "CPU seconds of the process";
     rpy_time_sleep(Float) -> Void, "sleeps that many seconds";
     rpy_time_clock_ns(Signed) -> Signed, "nanoseconds of one of the system's clocks, or -errno";
-    // How deep the stack may be.
+    // Limits of the stack depth.
     rpy_stack_set_length_fraction(Float) -> Void, "how deep stacks may be from now on, 1.0 by default";
     rpy_stack_set_critical(Bool) -> Void, "whether only the end of the stack counts";
     rpy_stack_is_too_big() -> Bool, "whether the stack is deeper than it may be";

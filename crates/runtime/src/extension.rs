@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rpy_extension_start(table: &ProgramTable, with_lock: bo
     }
 }
 
-/// How large a shadow stack for the calling thread has to be, and its machine stack.
+/// Required size of the shadow stack for the calling thread, and the extent of its machine stack.
 fn usable_stack() -> (usize, Extent) {
     let (low, high) = pthread::stack_bounds();
     let low = low.max(high.saturating_sub(STACK_MAX as usize));

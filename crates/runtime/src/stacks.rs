@@ -7,7 +7,7 @@
 //! beyond the end of the stack. A change holds for all threads and stacklets: each has an
 //! [`Extent`], and its limit is computed when it gets to run.
 //!
-//! Nobody looks how full the shadow stack is, because the machine stack always ends first: a
+//! The shadow stack needs no check of its own, because the machine stack always ends first: a
 //! function of the program with a frame of n roots takes at least n words of the machine stack
 //! (`enter_roots` of the code generator), what the runtime itself pushes is a word per
 //! call, which takes as much, and a shadow stack is as large as the part of the machine
@@ -16,7 +16,7 @@
 use crate::pages::{guard, map, unmap};
 use crate::state::state;
 
-/// How deep the machine stack may be by default: the original's `MAX_STACK_SIZE`.
+/// Default limit of the machine stack in bytes: the original's `MAX_STACK_SIZE`.
 const DEFAULT_LENGTH: usize = 768 << 10;
 
 /// Never used of the machine stack by what checks: room for what does not, such as the
@@ -28,17 +28,17 @@ pub(crate) const GUARD: usize = 64 << 10;
 /// The part of a machine stack that belongs to the program. Stacks grow downwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Where the program entered it.
+    /// Address at which the program entered the stack.
     base: usize,
-    /// The lowest address for functions that check.
+    /// Lowest address that a checked function may use.
     lowest: usize,
 }
 
-/// How deep stacks may be, and the stack that is in use.
+/// The limit of stacks, and the active stack.
 struct Depth {
-    /// In bytes below the base.
+    /// Limit in bytes below the base.
     length: usize,
-    /// Critical code runs: only the end of the stack counts.
+    /// Critical code is running: only the end of the stack limits it.
     critical: bool,
     current: Extent,
 }
@@ -50,7 +50,7 @@ static mut DEPTH: Depth = Depth {
 };
 
 impl Extent {
-    /// That of a thread that has not run yet.
+    /// Extent of a thread that has not run yet.
     pub(crate) const NONE: Extent = Extent { base: 0, lowest: 0 };
 
     /// The program enters the stack at `base`; the stack ends at `end`.
@@ -79,7 +79,7 @@ impl Depth {
 
 fn depth() -> &'static mut Depth {
     let depth = &raw mut DEPTH;
-    // SAFETY: only the mutator looks at it, and keeps no reference.
+    // SAFETY: only the mutator calls this, and no caller keeps the reference.
     unsafe { &mut *depth }
 }
 
@@ -88,25 +88,25 @@ fn apply() {
     unsafe { (*state()).stack_limit = depth().limit() }
 }
 
-/// A heap is made for a thread that has entered its stack: no limit was asked for.
+/// Resets the limit for a new heap whose thread has entered its stack.
 pub(crate) fn start(extent: Extent) {
     depth().length = DEFAULT_LENGTH;
     depth().critical = false;
     set_current(extent);
 }
 
-/// The stack that is in use.
+/// The active stack.
 pub(crate) fn current() -> Extent {
     depth().current
 }
 
-/// Another stack is in use from now on, or another part of it.
+/// Switches to another stack, or to another part of the active one.
 pub(crate) fn set_current(extent: Extent) {
     depth().current = extent;
     apply();
 }
 
-/// The program enters its stack anew, at the caller's frame.
+/// Sets the base of the active stack to the caller's frame.
 pub(crate) fn enter() {
     let extent = Extent {
         base: here(),
@@ -138,19 +138,19 @@ pub(crate) fn is_almost_full() -> bool {
     here() < limit + base.saturating_sub(limit) / 16
 }
 
-/// How much of the machine stack is left in front of its end, whatever the limit.
+/// Number of bytes before the end of the machine stack, regardless of the limit.
 pub fn left() -> usize {
     here().saturating_sub(current().lowest)
 }
 
-/// A place on the machine stack that is in use.
+/// A position on the active machine stack.
 #[derive(Clone, Copy)]
 pub struct Place {
     extent: Extent,
     at: usize,
 }
 
-/// The caller's.
+/// The position of the caller.
 pub fn place() -> Place {
     Place {
         extent: current(),
@@ -159,15 +159,15 @@ pub fn place() -> Place {
 }
 
 impl Place {
-    /// Has the program go on at the caller's frame, on another stack, as if it were here: it has as much room
-    /// as was left, since the shadow stack has not become longer. For as long as the result lives.
+    /// Continues the program on another stack, at the caller's frame, with the room that was left at this position: the
+    /// shadow stack did not grow. Lasts as long as the result lives.
     pub fn move_here(self) -> Moved {
         set_current(self.extent.lowered(self.at.wrapping_sub(here())));
         Moved(self.extent)
     }
 }
 
-/// The program is on another stack than its own.
+/// Guard: the program runs on another stack than its own.
 pub struct Moved(Extent);
 
 impl Drop for Moved {
@@ -219,8 +219,8 @@ impl ShadowStack {
         self.start
     }
 
-    /// The machine stack of a thread whose shadow stack is empty here: not beyond what this is for, and not
-    /// to where it ends, at `end`.
+    /// Extent of the machine stack of a thread whose shadow stack is empty here, limited by the size of the shadow
+    /// stack and by `end`, the end of the machine stack.
     pub(crate) fn extent(&self, end: usize) -> Extent {
         let here = here();
         Extent::new(here, here.saturating_sub(self.size).max(end))

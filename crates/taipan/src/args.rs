@@ -404,7 +404,7 @@ impl CodeOptions {
         self.passes.at(self.optimize)
     }
 
-    /// What the program is told of its translation.
+    /// Options of the translation, as `driver.config` shows them to the program.
     pub(crate) fn translation(&self) -> Translation {
         Translation {
             level: self.optimize,

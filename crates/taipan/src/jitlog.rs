@@ -68,7 +68,7 @@ struct Driver {
     reds: Vec<String>,
     #[serde(default)]
     green_names: Vec<String>,
-    /// Which of them say where something is read, or are passed to functions.
+    /// The greens that are used as an index or passed to functions.
     #[serde(default)]
     deciding_greens: Vec<bool>,
     file: Option<String>,
@@ -76,12 +76,12 @@ struct Driver {
 }
 
 impl Driver {
-    /// Whether code may differ by a green in more than a number.
+    /// Whether code may depend on the value of a green.
     fn decides(&self, green: usize) -> bool {
         self.deciding_greens.get(green).is_none_or(|d| *d)
     }
 
-    /// The function with its merge point.
+    /// The function with the merge point.
     fn function(&self) -> Option<String> {
         self.portal.strip_prefix("portal of ").map(str::to_owned)
     }
@@ -95,21 +95,21 @@ struct Refused {
     why: String,
 }
 
-/// Compilation went on where code had come to a stub.
+/// Compilation resumed at a stub.
 #[derive(Deserialize)]
 struct Grown {
     function: usize,
     stub: usize,
     value: Option<String>,
     specialise_us: u64,
-    /// What wanted the value known, and where.
+    /// Reason and place of the promotion.
     what: Option<String>,
     green: Option<usize>,
     file: Option<String>,
     line: Option<u64>,
 }
 
-/// How often a unit was entered, and how often its loops went around.
+/// Entries of a unit and rounds of its loops.
 #[derive(Default, Deserialize)]
 struct Entries {
     count: u64,
@@ -117,7 +117,7 @@ struct Entries {
     rounds: Vec<u64>,
 }
 
-/// The greens that a driver came by with.
+/// Summary of a driver's greens.
 #[derive(Deserialize)]
 struct Greens {
     driver: String,
@@ -157,7 +157,7 @@ struct Unit {
     code: Vec<String>,
     #[serde(default)]
     assembly: Vec<String>,
-    /// How many operations each of its loops has, and how many are in none.
+    /// Number of operations of each loop, and outside loops.
     #[serde(default)]
     loops: Vec<u64>,
     #[serde(default)]
@@ -168,8 +168,7 @@ struct Unit {
     reads: Vec<Cost>,
 }
 
-/// Something that code of a unit does, at one place: a call, an object that is made, or a read. Each has some
-/// of these.
+/// A cost at one place of a unit: a call, an allocation, or a read. Each kind uses some of the fields.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Cost {
@@ -181,7 +180,7 @@ struct Cost {
     #[serde(rename = "loop")]
     in_loop: Option<usize>,
     each_round: Option<bool>,
-    /// Of a call, and of an object.
+    /// For calls and allocations.
     why: Option<String>,
     callee: Option<String>,
     targets: Vec<String>,
@@ -192,9 +191,9 @@ struct Cost {
     helper: bool,
     loop_file: Option<String>,
     loop_line: Option<u64>,
-    /// Of an object.
+    /// For allocations.
     r#type: Option<String>,
-    /// Of a read.
+    /// For reads.
     class: String,
     field: String,
     immutable: bool,
@@ -215,7 +214,7 @@ struct Function {
     story: Vec<Step>,
     specialise_us: u64,
     greens: Vec<String>,
-    /// How often the interpreter had come by anywhere when it was started, and the CPU time until then.
+    /// Visits of the interpreter to all merge points, and CPU time, when the function was started.
     passed: u64,
     cpu_us: u64,
 }
@@ -260,7 +259,7 @@ pub(crate) fn jitlog(args: &JitlogArgs) -> i32 {
     }
 }
 
-/// A path as the author writes it: from the current folder on, if it is in there.
+/// A path relative to the current folder, if it is inside it.
 fn shown(path: &str) -> &str {
     let here = std::env::current_dir().ok();
     let inside = here.and_then(|here| path.strip_prefix(here.to_str()?)?.strip_prefix('/'));
@@ -346,7 +345,7 @@ impl Log {
         self.functions.iter().flat_map(Function::units)
     }
 
-    /// How often a loop of a unit went around; how often the unit was entered, if no loop is given.
+    /// Rounds of a loop of a unit; entries of the unit if no loop is given.
     fn rounds(&self, unit: &Unit, in_loop: Option<usize>) -> u64 {
         let Some(entries) = self.entered.get(&unit.unit) else {
             return 0;
@@ -369,7 +368,7 @@ impl Log {
         driver.green_names.get(green).cloned()
     }
 
-    /// What a cost report shows, as text or as JSON.
+    /// Format of the cost report.
     fn advice(&self, format: AdviceFormat) -> String {
         let report = advise::report(self);
         match format {

@@ -163,7 +163,7 @@ fn residual(browser: &Browser) {
     page.picture("jit");
 }
 
-/// What costs most in a run, by itself and beside the source.
+/// The advice on a run, as a list and below the source lines.
 fn advice(browser: &Browser) {
     let (server, mut page) = page(browser, "#/jit");
     let tree = include_str!("../../../fixtures/programs/jit/advice/tree.py");

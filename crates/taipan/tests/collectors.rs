@@ -124,8 +124,8 @@ fn deaths(collector: Collector) -> Result<(), Failed> {
 
 const BEHIND: &str = "352 0\n352 1\n4 0\n600 0\n8\n1\n8 9\n";
 
-/// Programs write behind the last characters of strings that do not move: on every engine, by every back end, and
-/// where loops make the strings that are compiled just in time.
+/// Programs can write one byte behind the last character of a non-moving string: on every engine and back end, and in
+/// loops compiled by the JIT.
 fn behind(collector: Collector) -> Result<(), Failed> {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/targets/behind.py");
     let check = |how: String, command: &mut Command| {

@@ -264,7 +264,7 @@ fn in_executables() {
     assert_eq!(stdout(&o), expected());
 }
 
-/// What a program prints that sets limits.
+/// Output of a program that sets limits.
 const LIMITS: &str = "\
 default 1 1 1
 half 1 1
@@ -275,11 +275,11 @@ the end 1
 as before 1
 StackOverflow RuntimeError RuntimeError
 ";
-/// The same in threads and stacklets, which only machine code has.
+/// The same in threads and stacklets, which need machine code.
 const ELSEWHERE: &str = "KB 1\n1 1\n1 1\n1 1\n";
 
-/// Functions go as deep as the original's by default, and to the limit that the program sets: on every engine, by
-/// every back end.
+/// Recursion is as deep as the original's by default, and as deep as the program's limit: on every engine and back
+/// end.
 #[test]
 fn limits() {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deep/limits.py");

@@ -214,7 +214,7 @@ fn fixtures() {
     );
 }
 
-/// What is wrong in a `conftest.py` is said with its place, in both formats, and other files are not harmed.
+/// An error in a `conftest.py` is reported with its place in both formats. Tests in other folders still run.
 #[test]
 fn conftests_that_fail() {
     let wrong = [

@@ -49,7 +49,7 @@ fn declined() -> Vec<(String, Vec<String>)> {
     .collect()
 }
 
-/// What `taipan check` prints of a program, which has to be right.
+/// Output of `taipan check` for a correct program.
 fn told(program: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("targetsurface.py"), program).expect("written");

@@ -178,7 +178,7 @@ fn tests_of(db: &Database, program: Program) -> Result<Found, Failure> {
             match &**taipan_interp::tests(db, program) {
                 Tests::Skipped(reason) => Ok(Found::Skipped(reason.to_string())),
                 Tests::Failed(why) => {
-                    // The module itself may be right: a `conftest.py` is loaded when its tests are looked for.
+                    // The error may be in a `conftest.py`, which is loaded during collection.
                     if !wrong.contains(why) {
                         wrong.push((**why).clone());
                     }

@@ -40,7 +40,7 @@ pub(crate) fn peel_loops(g: &mut LLGraph, around: Around<'_>) {
     for l in &loops {
         let is_outer = (loops.iter()).any(|o| o.header != l.header && l.contains(o.header));
         let operations = || l.blocks.iter().flat_map(|b| &g.block(*b).operations);
-        // Notes are there if somebody writes a log, which changes nothing.
+        // Notes exist only when a log is written, which must not change the code.
         let count = operations()
             .filter(|op| op.op != PlainOp::JitNote.into())
             .count();

@@ -48,7 +48,7 @@ pub fn gc_transform_quickly(mut g: LLGraph, s: &dyn Summaries) -> LLGraph {
 
 /// Pointers that the collector moves, by number.
 struct Numbers {
-    /// By variable; [`NO_NUMBER`] for what is no such pointer.
+    /// By variable; [`NO_NUMBER`] for other values.
     of: Vec<u32>,
     count: usize,
 }
@@ -68,7 +68,7 @@ impl Numbers {
         Numbers { of, count }
     }
 
-    /// The number of a variable; none also for one that was made later.
+    /// The number of a variable. None for other values and for variables added later.
     fn of_var(&self, v: VarId) -> Option<u32> {
         self.of.get(v.index()).copied().filter(|n| *n != NO_NUMBER)
     }
@@ -314,11 +314,11 @@ impl Roots {
     }
 }
 
-/// Where roots are used last in a block, by number.
+/// Last use of each root in a block, by number.
 struct LastUses {
-    /// Index of an operation, number of operations for the end of the block, or one of the two below.
+    /// Index of an operation, the number of operations for the end of the block, [`UNUSED`], or [`LIVES_ON`].
     at: Vec<usize>,
-    /// Those that are used, each once.
+    /// The used roots, each once.
     used: Vec<u32>,
 }
 
@@ -352,10 +352,10 @@ impl LastUses {
     }
 }
 
-/// The variables that hold roots since the last collection, by number.
+/// The variable that currently holds each root, by number. A collection invalidates all of them.
 struct Names {
     of: Vec<Option<(u32, VarId)>>,
-    /// Those with another one are forgotten.
+    /// Entries of earlier rounds are invalid.
     round: u32,
 }
 

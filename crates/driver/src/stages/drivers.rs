@@ -491,7 +491,7 @@ fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
 /// What a function does to memory. The exception transform changes nothing of that.
 #[salsa::tracked(returns(clone))]
 fn own_touches(db: &dyn Db, f: LLFunction) -> Arc<OwnTouches> {
-    // It says which lists virtualizables have for themselves.
+    // Its drivers determine which virtualizables own their lists.
     let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
     let graph = rtyped(db, f.roots(db), f.sym(db));
     let Some(graph) = graph.transpose().ok() else {

@@ -1,6 +1,9 @@
 //! Fire walls: after an edit, exactly these queries run.
 
 use expect_test::{Expect, expect};
+use taipan_driver::{
+    CallOutcome, CallRequest, Engine, JitOptions, LoadOptions, Timings, parse_literal,
+};
 use taipan_workbench::Workbench;
 
 /// A program that was compiled.
@@ -838,7 +841,7 @@ fn wall_late_writes() {
     .assert_eq(&edit("return n + 1", "n *= 2\n    return n + 1"));
 }
 
-/// A frame with a stack, and a function that gives nothing of it away.
+/// A frame with a stack, and a function that does not leak the stack.
 const OWN: &str = "\
 from rpython.rlib.jit import JitDriver, hint
 
@@ -877,8 +880,8 @@ def target(driver, args):
     return entry_point, None
 ";
 
-/// Whether a virtualizable owns its lists is found out for changed functions alone; the answer for a
-/// class is another one only when a function gives a list away, or no longer does.
+/// Only changed functions are searched for leaks of a virtualizable's lists. The result for a class changes only
+/// when a function starts or stops leaking a list.
 #[test]
 fn wall_own_lists() {
     let mut bench = recorded(&[("/main.py", OWN)]);
@@ -892,13 +895,13 @@ fn wall_own_lists() {
         bench.compile().expect("the program compiles");
         bench.ran(&["leaked_lists_of", "low_level_facts", "shared_lists"])
     };
-    // Nothing about lists.
+    // The edit does not touch lists.
     expect![[r#"
         leaked_lists_of main.other
         low_level_facts /main.py
     "#]]
     .assert_eq(&edit("n + 2", "n + 3"));
-    // The list is given away.
+    // The list leaks.
     expect![[r#"
         leaked_lists_of main.last
         leaked_lists_of main.other
@@ -909,13 +912,56 @@ fn wall_own_lists() {
         "    return frame.stack[2] + n",
         "    holder.items = frame.stack\n    return frame.stack[2] + n",
     ));
-    // And no longer is.
+    // The leak is gone.
     expect![[r#"
         leaked_lists_of main.last
         low_level_facts /main.py
         shared_lists main.Frame
     "#]]
     .assert_eq(&edit("frame.stack[2] + n", "frame.stack[2] - n"));
+}
+
+/// Only changed functions are searched for writes to fields of finished objects. The tables of a JIT read the result.
+#[test]
+fn wall_rewritten_fields() {
+    let source = format!("{OWN}\ndef main(n): return run(Frame(n), n) + other(n)\n");
+    let mut bench = recorded(&[("/main.py", &source)]);
+    bench.db.generate_jit(true);
+    let call = |bench: &Workbench| {
+        let request = CallRequest {
+            file: "/main.py".into(),
+            func: "main".to_owned(),
+            args: vec![parse_literal("4")],
+            engine: Engine::Native,
+            jit: Some(JitOptions::default()),
+        };
+        let (options, timings) = (LoadOptions::default(), &mut Timings::default());
+        let outcome = taipan_driver::call(&bench.db, &options, &request, timings);
+        assert!(matches!(outcome, Ok(CallOutcome::Returned(_))));
+        bench.ran(&["rewritten_fields_of", "rewritten_fields"])
+    };
+    assert!(call(&bench).contains("rewritten_fields_of main.last"));
+    let mut edit = |from: &str, to: &str| {
+        let text = source.replace(from, to);
+        assert_ne!(text, source);
+        bench.edit("/main.py", &text);
+        call(&bench)
+    };
+    // The edit does not touch fields.
+    expect![[r#"
+        rewritten_fields /main.py
+        rewritten_fields_of main.other
+    "#]]
+    .assert_eq(&edit("n + 2", "n + 3"));
+    // A field is written.
+    expect![[r#"
+        rewritten_fields /main.py
+        rewritten_fields_of main.other
+    "#]]
+    .assert_eq(&edit(
+        "    return n + 2",
+        "    holder.items = [n]\n    return n + 2",
+    ));
 }
 
 /// Where an attribute is kept that a class inherits over two levels: who reads it through the lowest

@@ -330,7 +330,7 @@ fn calls_that_found_nothing_first() {
     assert_eq!(report.counts["residual"]["direct_call"], 1);
 }
 
-/// A call that finds nothing whenever it is made is not made for ever.
+/// An `@elidable` call that keeps returning null is dropped after a while.
 #[test]
 fn calls_that_find_nothing() {
     let source = FOUND_LATER
@@ -349,7 +349,7 @@ fn calls_that_find_nothing() {
         let looked = outcome(&db, "main", &[n], Engine::Native, Some(options));
         looked.parse::<i64>().expect("a number")
     };
-    // It is found in round 30 from the end.
+    // The entry is added when `n` is 30.
     assert!((20..40).contains(&looked(50)), "{}", looked(50));
     assert!((1_000..1_100).contains(&looked(5_000)), "{}", looked(5_000));
 }
@@ -637,7 +637,7 @@ fn a_virtualizable_frame() {
             setfield 9
         "#]],
     );
-    // The block that jumps back only computes.
+    // The loop has no memory accesses and no allocations.
     let graph = &report.graphs[0];
     let number = |text: &str| text.split('(').next().and_then(|n| n.parse::<u32>().ok());
     let back = graph.split("\nblock").find(|b| {

@@ -1,11 +1,11 @@
-//! Code that goes back to the interpreter at a merge point.
+//! Compiled code that returns to the interpreter at a merge point.
 
 use std::sync::{Arc, Mutex};
 
 use crate::support::jit::{database, outcome};
 use taipan_driver::{Engine, JitOptions, JitReport, Splits};
 
-/// Reds of all kinds that fit into a word, and ways that code seldom takes.
+/// Reds of every kind that fits into a word, and rarely taken branches.
 const KINDS: &str = "
 from rpython.rlib import jit
 from rpython.rlib.rarithmetic import intmask, r_uint
@@ -78,7 +78,7 @@ fn check(calls: &[(&str, &[i64])]) {
     }
 }
 
-/// All values arrive as they were, also where compiled code calls compiled code that goes back.
+/// All reds keep their values, also when compiled code calls compiled code that returns to the interpreter.
 #[test]
 fn values_of_all_kinds() {
     check(&[("main", &[300]), ("nested", &[120])]);

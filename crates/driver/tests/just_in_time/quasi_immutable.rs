@@ -184,8 +184,8 @@ def run(code, table, n):
 def main(n): return run('xaxwal', Table(), n)
 ";
 
-/// Code that is seldom reached does not join code whose assumptions do not hold any more: it would look, find that out,
-/// be compiled again, and join the same code again, without end.
+/// A cold path does not jump into code with invalidated assumptions. The jump's check would fail, compile the path
+/// again, and emit the same jump, forever.
 #[test]
 fn what_is_invalid_is_not_joined() {
     let mut db = database(INSTRUCTIONS);

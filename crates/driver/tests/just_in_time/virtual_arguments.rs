@@ -1,11 +1,11 @@
-//! Calls of functions of the interpreted program in compiled code: the frame of the callee need not exist.
+//! Compiled calls between functions of the interpreted program, whose frames stay virtual.
 
 use std::sync::{Arc, Mutex};
 
 use crate::support::jit::{database, outcome};
 use taipan_driver::{Engine, JitOptions, JitReport, Splits};
 
-/// An interpreter whose functions call themselves with a new frame.
+/// An interpreter for recursive programs; each call allocates a frame.
 const SOURCE: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=['pc', 'code'], reds=['frame', 'world'], virtualizables=['frame'])
@@ -83,7 +83,7 @@ def deep(n):
     except RuntimeError: return 1234
 ";
 
-/// Runs a function of the program with and without compiled code; the residual functions.
+/// Runs a function with and without the JIT and compares the results. Returns the residual functions.
 fn check(func: &str, n: i64) -> Vec<String> {
     let mut db = database(SOURCE);
     let expected = outcome(&db, func, &[n], Engine::Native, None);
@@ -107,7 +107,7 @@ fn check(func: &str, n: i64) -> Vec<String> {
     graphs
 }
 
-/// Whether a residual function gets a number in the place of a frame.
+/// Whether a residual function takes a number instead of a frame.
 fn gets_a_number(graph: &str) -> bool {
     let first = graph.lines().find(|line| line.contains("block0("));
     first.is_some_and(|line| line.contains("Signed") && !line.contains("main.Frame"))

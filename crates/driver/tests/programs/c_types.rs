@@ -122,8 +122,8 @@ def f(n):
     );
 }
 
-/// Memory is copied into the program that calls the function, and back; what is in C sources of the
-/// program is found there.
+/// Arguments in memory are copied to the sandboxed process and back. Functions from the program's own C sources
+/// can be called.
 #[test]
 fn functions_of_c_are_given_memory_while_a_program_loads() {
     check(

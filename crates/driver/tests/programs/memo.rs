@@ -31,7 +31,7 @@ def f(n):
     );
 }
 
-/// Collections in `_cleanup_()` run the round again, on the heap from before it.
+/// A collection in `_cleanup_()` repeats the round on the heap from before it.
 #[test]
 fn collections_in_cleanup_methods() {
     check(

@@ -635,7 +635,7 @@ def right(n): return rbisect.bisect_right([1, 3, 3, 5], n, 4)
     );
 }
 
-/// As PyPy's strategies of lists: what nothing erases never comes out again.
+/// As in PyPy's list strategies: an `unerase()` without any `erase()` is dead code.
 #[test]
 fn pairs_that_erase_nothing() {
     check(

@@ -892,7 +892,7 @@ def operations(): return OPERATIONS
     );
 }
 
-/// The numbers and operations of Python 3.11, in an interpreter of that version.
+/// Opcodes of Python 3.11's `sre`, in an interpreter with that `CPYTHON_VERSION`.
 #[test]
 fn patterns_of_later_versions() {
     check(

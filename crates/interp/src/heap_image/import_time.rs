@@ -628,7 +628,7 @@ impl Before {
 
     /// Goes back, with more known of collections.
     fn restore(self, it: &mut Interp, known: Collections) {
-        // Bodies that were made ready since then name their sites, and stay.
+        // Bodies prepared since the snapshot keep referring to their sites, so the sites stay.
         let sites = std::mem::take(&mut it.heap).sites;
         let Ok(heap) = Arc::try_unwrap(self.heap) else {
             unreachable!("a mark that others hold");

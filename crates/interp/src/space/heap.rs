@@ -176,18 +176,18 @@ pub(crate) struct Exception {
     pub(crate) args: Value,
     /// The instructions it passed through, innermost first.
     pub(crate) traceback: Vec<TracebackEntry>,
-    /// Who caught it, and whether it is raised again.
+    /// The activation that caught it, and whether it is being re-raised.
     pub(crate) caught: Caught,
     /// The name whose absence it is about.
     pub(crate) lacks: Option<Box<Lacks>>,
 }
 
-/// What became of an exception after it was raised.
+/// State of an exception after it was raised.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Caught {
-    /// Number of the activation that caught it last; 0 if none did.
+    /// Number of the activation that caught it last; 0 if it was not caught.
     pub(crate) by: u64,
-    /// It was raised again in a function that the handler called, and has not come back to the handler.
+    /// A callee of the handler re-raised it, and it has not reached the handler yet.
     pub(crate) returns: bool,
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct Activation {
     pub(crate) globals: Ref,
     /// The dict of its local names, if they live in one.
     pub(crate) names: Option<Ref>,
-    /// Its number among all that ever ran, from 1.
+    /// Serial number of the activation, starting at 1.
     pub(crate) number: u64,
 }
 

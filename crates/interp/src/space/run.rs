@@ -156,11 +156,10 @@ impl Interp<'_> {
         result
     }
 
-    /// Notes that an exception passes an instruction.
+    /// Adds the current instruction to the traceback of an exception.
     ///
-    /// One that is raised again, in the handler that caught it or in what the handler calls, keeps the traceback
-    /// that it had there: what is of interest is where it arose. One that is raised anew loses it, such as a
-    /// prebuilt instance.
+    /// A re-raise in the handler, or in a callee of the handler, keeps the traceback, which leads to the origin. Any
+    /// other raise of the same instance, such as a prebuilt one, starts a new traceback.
     fn add_traceback(&mut self, v: &Value, code: CodeId, pc: u32, at: Instr) {
         let depth = self.stack.len() as u32;
         let number = self.stack.last().map_or(0, |a| a.number);
@@ -185,7 +184,7 @@ impl Interp<'_> {
         }
     }
 
-    /// Notes that the running body has caught an exception.
+    /// Records that the running body caught an exception.
     fn note_caught(&mut self, v: &Value) {
         let number = self.stack.last().map_or(0, |a| a.number);
         if let Some(caught) = self.caught(v) {
@@ -196,7 +195,7 @@ impl Interp<'_> {
         }
     }
 
-    /// Notes that an exception with its traceback is raised where a generator stands.
+    /// Records that an exception with its traceback is raised at the current position of a generator.
     pub(crate) fn note_returning(&mut self, v: &Value) {
         if let Some(caught) = self.caught(v) {
             caught.returns = true;

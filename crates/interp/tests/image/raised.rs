@@ -1,4 +1,4 @@
-//! Where exceptions arose that are raised again.
+//! Tracebacks of re-raised exceptions.
 
 use expect_test::expect;
 use taipan_base::Program;
@@ -7,7 +7,7 @@ use taipan_testkit::TestDb;
 
 use super::{check_error, describe};
 
-/// `inner` raises, each other function catches that and raises it again.
+/// `inner` raises; every other function catches the exception and re-raises it.
 const FUNCTIONS: &str = "
 import contextlib, sys
 STOP = KeyError('prebuilt')
@@ -61,7 +61,7 @@ fn check(call: &str, expected: expect_test::Expect) {
     check_error(&format!("{FUNCTIONS}{call}\n"), expected);
 }
 
-/// In each function, line and column of the call that raised are told, and where that raised.
+/// The traceback has, for each function, line and column of the failing call, and the origin last.
 #[test]
 fn in_the_handler() {
     let functions = [
@@ -126,7 +126,7 @@ fn in_a_handler_of_another_one() {
     );
 }
 
-/// Another exception arises where it is made.
+/// A different exception has its own origin.
 #[test]
 fn another_exception() {
     check(
@@ -139,7 +139,7 @@ fn another_exception() {
     );
 }
 
-/// An instance that is raised anew is not where it was raised before.
+/// Raising an instance a second time starts a new traceback.
 #[test]
 fn a_prebuilt_instance() {
     check(

@@ -15,7 +15,7 @@ use crate::unit::{CalledPortal, Exits, VirtualCall, size};
 /// copies there would be many small units, each from one join to the next.
 const MOST_AGAIN: usize = 100;
 
-/// How often a call of an `@elidable` function finds nothing before that is its result for good.
+/// Number of null results after which an `@elidable` call is replaced by null.
 const MOST_TRIES: u64 = 1_000;
 
 /// How far a unit extends.

@@ -23,11 +23,11 @@ pub(super) struct Made {
     hot: bool,
     listing: Listing,
     costs: Costs,
-    /// The words that its loops count down.
+    /// Counters of its loops.
     rounds: Vec<usize>,
 }
 
-/// What is known of a unit that is being made.
+/// Data about a unit under construction.
 struct Region<'a, 'p> {
     functions: &'a mut Functions<'p>,
     jit: &'a NativeJit<'p>,
@@ -44,7 +44,7 @@ impl About for Region<'_, '_> {
     }
 
     fn location(&mut self, portal: &FuncSym, greens: &[Word]) -> String {
-        // A function that was compiled into another one is no portal.
+        // Inlined functions have no portal of their own.
         let is_it = |f: &FuncSym| f == portal || portal_of(f) == Some(portal);
         let driver = self.jit.entered.iter().position(|d| is_it(&d.portal));
         match driver {

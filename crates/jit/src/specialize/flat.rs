@@ -36,8 +36,8 @@ const MOST_STEPS_AT_ONCE: u64 = 50_000;
 const MOST_VERSIONS: usize = 8;
 const MOST_LOOPS: usize = 5;
 
-/// The same at that of a driver where no loop closes: a state that becomes more general there makes objects which
-/// would not have to be there before the loop closes.
+/// Maximum number of versions at a driver's merge point where no loop closes. Generalising a state there would
+/// allocate objects that can stay virtual until the loop closes.
 const MOST_BETWEEN: usize = 12;
 
 /// How often code for a merge point is compiled anew since the interpreter came back to it
@@ -48,11 +48,13 @@ const MOST_STARTS: u32 = 4;
 /// while compiling only.
 const MOST_FORCING: usize = 3;
 
-/// How often a function may be inside itself (RPython: `max_unroll_recursion`), and how
-/// many functions inside each other. Of the interpreted program's functions as many are: code for both sides of
-/// each branch doubles with each level, where a trace has one of them.
+/// Maximum inlining depth of a recursive function of the interpreter, and of all calls (RPython:
+/// `max_unroll_recursion`).
 const MOST_RECURSION: usize = 7;
 const MOST_DEPTH: usize = 100;
+
+/// Maximum inlining depth of a recursive function of the interpreted program. RPython allows seven levels, but a trace
+/// has one path: code for both sides of each branch doubles with each level.
 const MOST_INSIDE: usize = 2;
 
 /// How many functions with merge points are inside each other, and how many blocks there
@@ -578,7 +580,7 @@ impl Specializer<'_> {
         }
         state.keep_only(&op.live);
         if !again && self.is_between(&state) && state.met == Some(state.at) {
-            // Nothing was decided since states met last.
+            // No branch was taken at run time since the last merge.
             let frame = state.frame_mut();
             frame.greens = Some(words.into());
             frame.op += 1;
@@ -626,8 +628,8 @@ impl Specializer<'_> {
         Ok(went)
     }
 
-    /// Whether a state is at a merge point of a driver in the middle of a loop: none closes here, and code is not full.
-    /// States meet there only to have less code.
+    /// Whether a state is at a driver's merge point where no loop closes, and the function is not full. States are
+    /// merged there only to limit code size.
     fn is_between(&self, state: &JitState) -> bool {
         let frame = state.frame();
         let enters = (self.driver(state)).is_some_and(|d| d.enters_at_merge_point);
@@ -654,8 +656,8 @@ impl Specializer<'_> {
         self.residual.block_count() > self.most_blocks / 2 && self.started.borrow().contains(greens)
     }
 
-    /// Jumps to a merge point that code has come by before, if it is as general as the state. Nothing new is
-    /// compiled. Virtual objects are made for it only if that may be.
+    /// Jumps to an existing version of a merge point that is at least as general as the state. Compiles nothing else.
+    /// Virtual objects are forced for that only if `may_force`. Returns whether it jumped.
     pub(super) fn closes_loop(
         &mut self,
         world: &mut dyn World,
@@ -678,7 +680,7 @@ impl Specializer<'_> {
         let mut found = false;
         for entry in entries.iter().rev() {
             if entry.0.assumed.is_some_and(|a| !world.holds(a)) {
-                // Code would find that out and be compiled again, up to here.
+                // The check before the jump would fail, and compilation would arrive here again.
                 continue;
             }
             if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
@@ -703,8 +705,7 @@ impl Specializer<'_> {
     /// of the interpreted program closes there (RPython: `opimpl_jit_merge_point`).
     fn follows_loop(&self, state: &JitState) -> bool {
         let frame = state.frame();
-        // Where much code is there already the whole call stays one: a part of it would be a function
-        // that begins in the middle.
+        // In a large function the whole call stays a call. Otherwise the callee would be cut at its loop.
         let much = self.residual.block_count() > MOST_FOLLOWED && frame.greens.is_none();
         if frame.closes || much {
             return false;
@@ -716,7 +717,7 @@ impl Specializer<'_> {
         })
     }
 
-    /// Whether the interpreter is inside itself with these greens too often already, or too deep.
+    /// Whether inlining a call of the portal with these greens exceeds a limit of recursion or depth.
     fn is_inside_itself(&self, state: &JitState, greens: &[Word]) -> bool {
         let mut depth = 0;
         let mut same = 0;

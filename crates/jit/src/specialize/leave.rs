@@ -20,9 +20,9 @@ use crate::state::{JitState, Word};
 use crate::world::World;
 
 impl Specializer<'_> {
-    /// Leaves the rest to the interpreter at a merge point, unless code has come by here before,
-    /// in a state as general as this one: what it met there is another program if the interpreter comes
-    /// back to the same instruction `again`. Gives state and greens back if code cannot leave.
+    /// Leaves the remainder to the interpreter at a merge point, unless an existing version of the merge point fits the
+    /// state. Existing versions are not used if the interpreter reached the same instruction `again`, since it may
+    /// have replaced the instruction. Returns state and greens if the driver does not allow to leave.
     pub(super) fn leave_for_now(
         &mut self,
         world: &mut dyn World,

@@ -612,7 +612,7 @@ pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) 
         View::PtrNonzero { value } => Some(Word::from(value.0 != 0)),
         View::PtrIszero { value } => Some(Word::from(value.0 == 0)),
         View::CastOpaquePtr { value } | View::SameAs { value } => Some(value.0),
-        // Most of what is folded are these, and constants take time to make.
+        // The most frequent case, without conversion to constants.
         View::Unary { family, op, value } => number(family, op, (value.0, 0), result),
         View::Binary {
             family,
@@ -627,7 +627,7 @@ pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) 
     }
 }
 
-/// The result of an operation on numbers.
+/// Folds an operation on numbers.
 fn number(family: NumFamily, op: NumOp, words: (Word, Word), result: LLType) -> Option<Word> {
     const_word(&word_const(
         fold_number(family, op, words, result)?,

@@ -1,8 +1,7 @@
-//! `taipan jitlog --advise`: the places that cost most, what for, and what helps.
+//! `taipan jitlog --advise`: the most expensive places, with causes and remedies.
 //!
-//! What compiled code does in each round is in the log, by unit and loop, and how often each loop went
-//! around. Both are added up over all units, by what the author of the interpreter can change: a function that
-//! is called, a class whose objects are made, fields that are read.
+//! The log has the costs of compiled code by unit and loop, and the rounds of each loop. The report adds them up over
+//! all units, grouped by the thing that the author can change: a called function, an allocated class, fields.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,61 +13,61 @@ use super::totals::{Totals, share};
 use super::{Cost, Log, Unit};
 use super::{remedies, values};
 
-/// Number of places that are shown.
+/// Number of places in the report.
 const MOST: usize = 10;
 
-/// Places that cost less than this part of all are left out.
+/// Minimum share of a place in the report.
 const LEAST: f64 = 0.005;
 
-/// The same of CPU time.
+/// Minimum share of CPU time.
 const LEAST_TIME: f64 = 0.02;
 
-/// Number of reads of an object in a round from which on it may be worth to know the object.
+/// Number of reads of an object per round that makes promoting the object worthwhile.
 const LEAST_READS: u64 = 3;
 
-/// How many times what a plain operation costs, by estimate: for the order of places alone.
+/// Estimated costs in plain operations; they only determine the order of places.
 pub(super) mod weight {
     pub(in super::super) const CALL: f64 = 30.0;
     pub(in super::super) const OBJECT: f64 = 10.0;
-    /// A read of what could be known, and the tests that follow from it.
+    /// A read of a value that could be known, with the tests that depend on it.
     pub(in super::super) fn of_field(is_before: bool) -> f64 {
         if is_before { 1.0 } else { 4.0 }
     }
     pub(in super::super) const READ: f64 = 2.0;
     /// An entry of a unit without optimisations.
     pub(in super::super) const QUICK: f64 = 30.0;
-    /// Coming by in the interpreter, and a microsecond.
+    /// A visit of the interpreter, and a microsecond.
     pub(in super::super) const INTERPRETED: f64 = 300.0;
     pub(in super::super) const MICROSECOND: f64 = 2000.0;
 }
 
-/// A place that costs something.
+/// A place with a cost.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Advice {
-    /// What kind of cost it is.
+    /// Kind of the cost.
     pub(super) kind: &'static str,
-    /// Where, in the interpreter.
+    /// Place in the interpreter.
     pub(super) file: Option<String>,
     pub(super) line: Option<u64>,
     pub(super) function: Option<String>,
-    /// Where, in the interpreted program, as the interpreter says it.
+    /// Location in the interpreted program (`get_printable_location`).
     pub(super) location: Option<String>,
     /// Number of other places.
     pub(super) other_places: usize,
-    /// What it is, and how often.
+    /// Description with frequency.
     pub(super) what: String,
     pub(super) why: String,
     pub(super) remedy: String,
-    /// How often it was done, if that is known.
+    /// Number of times, if known.
     pub(super) times: Option<u64>,
-    /// The part of all rounds and entries in which it was done, or of CPU time.
+    /// Share of all rounds and entries, or of CPU time.
     pub(super) share: f64,
-    /// What the order follows from.
+    /// Sort key.
     #[serde(skip)]
     pub(super) weight: f64,
 }
 
-/// What is known of a run, and what to do.
+/// The report on a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub(super) seconds: Option<f64>,
@@ -79,7 +78,7 @@ pub(super) struct Report {
     pub(super) advice: Vec<Advice>,
 }
 
-/// What to tell the author.
+/// The advice, most expensive place first.
 pub(super) fn report(log: &Log) -> Report {
     let totals = Totals::new(log);
     let mut advice = Vec::new();
@@ -112,7 +111,7 @@ pub(super) fn report(log: &Log) -> Report {
     }
 }
 
-/// What should not be, whatever the interpreter is like.
+/// Faults of the compiler.
 pub(super) fn faults(log: &Log) -> Vec<String> {
     Totals::new(log).fault(log).into_iter().collect()
 }
@@ -142,11 +141,11 @@ fn calls(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
 }
 
 fn objects(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
-    // Where code is reached often it is not left to the interpreter for long.
+    // Frequent exits to the interpreter are compiled after a while.
     let stays = |c: &Cost| c.why.as_deref() != Some("left to the interpreter");
     let key = |c: &Cost| stays(c).then(|| (c.r#type.clone(), c.why.clone()));
     let groups = Groups::new(log, |u| &u.forced, |u, l| log.rounds(u, l), key).0;
-    // What is made since it is in another object that is made belongs to that.
+    // An object allocated as part of another one is counted with that.
     let mut most: BTreeMap<&str, (f64, &Key)> = BTreeMap::new();
     for (key, group) in &groups {
         let entry = most.entry(key.0.as_deref().unwrap_or_default());
@@ -199,7 +198,7 @@ type Key = (Option<String>, Option<String>);
 fn fields(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     let known = |c: &Cost| c.known || c.follows;
     let missing = |c: &Cost| (!c.immutable && known(c)).then(|| c.class.clone());
-    // What was moved in front of a loop is not known in it either.
+    // An operation hoisted out of a loop counts for the loop.
     let rounds = |u: &Unit, at: Option<usize>| match (at, u.loops.len()) {
         (None, 1) => log.all_rounds(u),
         _ => log.rounds(u, at),
@@ -214,7 +213,7 @@ fn fields(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
             ..group.advice("field", totals, weight::of_field(group.is_before))
         });
     }
-    // What compiled code makes objects of is no class with few of them.
+    // Classes allocated by compiled code have too many instances for a promotion.
     let made: Vec<&str> = (log.units())
         .flat_map(|u| &u.forced)
         .filter_map(|c| c.r#type.as_deref())
@@ -222,7 +221,7 @@ fn fields(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     let unknown = |c: &Cost| c.immutable && !known(c) && !made.contains(&&*c.class);
     let class = |c: &Cost| unknown(c).then(|| c.class.clone());
     for (class, group) in &Groups::new(log, |u| &u.reads, |u, l| log.rounds(u, l), class).0 {
-        // A box of a number, or what is seldom asked for.
+        // Boxes of numbers, and objects with few reads.
         let is_deep = group.places.values().any(|(_, cost)| cost.deep);
         if !is_deep || group.per_round < LEAST_READS {
             continue;
@@ -238,7 +237,7 @@ fn fields(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     }
 }
 
-/// The fields of reads of a kind, those that are read most often first.
+/// Fields of the reads of a kind, most frequent first.
 fn field_names(log: &Log, wanted: impl Fn(&Cost) -> bool) -> Vec<&Cost> {
     let mut names: BTreeMap<&str, (f64, &Cost)> = BTreeMap::new();
     for unit in log.units() {
@@ -252,7 +251,7 @@ fn field_names(log: &Log, wanted: impl Fn(&Cost) -> bool) -> Vec<&Cost> {
     names.into_iter().map(|(_, (_, cost))| cost).collect()
 }
 
-/// Code without optimisations that is entered again and again.
+/// Frequently entered code without optimisations.
 fn quick(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     if !totals.is_quick() {
         return;
@@ -303,14 +302,14 @@ fn refused(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
             what: said.what,
             why: said.why,
             remedy: said.remedy,
-            // How often these came by afterwards is not known.
+            // Later visits of these are not counted.
             weight: totals.work,
             ..Advice::default()
         });
     }
 }
 
-/// A run in which nothing was compiled, though the interpreter did not stay at greens that change.
+/// Advice for a run without compiled code, unless changing greens are the cause.
 fn nothing(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     let changing = out.iter().any(|a| a.kind == "green");
     if !log.functions.is_empty() || !log.refused.is_empty() || changing {
@@ -337,7 +336,7 @@ fn nothing(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     }
 }
 
-/// Functions that were compiled for longer than that can have saved.
+/// Functions whose compile time exceeds the time saved.
 fn compile_time(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     let Some(pace) = totals.pace else { return };
     let (mut cost, mut saved, mut slow) = (0, 0.0, Vec::new());
@@ -390,7 +389,7 @@ impl Report {
 }
 
 impl Advice {
-    /// Whether what it costs was measured as time, not counted.
+    /// Whether the cost is a measured time, not a count.
     fn is_time(&self) -> bool {
         self.times.is_none() && self.kind != "refused"
     }
@@ -425,7 +424,7 @@ impl Advice {
         out.push('\n');
     }
 
-    /// The line of the source, if it is still there.
+    /// The source line, if the file can be read.
     fn source_line(&self) -> Option<String> {
         let text = std::fs::read_to_string(self.file.as_ref()?).ok()?;
         let line = text.lines().nth((self.line? as usize).checked_sub(1)?)?;

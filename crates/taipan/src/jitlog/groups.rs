@@ -1,4 +1,4 @@
-//! Costs of all units added up, by what the author of the interpreter can change.
+//! Costs of all units, grouped by the thing that the author of the interpreter can change.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ type Place<'a> = (Option<&'a str>, Option<u64>);
 #[derive(Default)]
 pub(super) struct Group<'a> {
     pub(super) times: f64,
-    /// Rounds or entries of the loops and units that it is in.
+    /// Rounds and entries of the loops and units that contain it.
     rounds: u64,
-    /// How often per round in the costliest loop.
+    /// Frequency per round in the most expensive loop.
     pub(super) per_round: u64,
     each_round: bool,
     pub(super) places: BTreeMap<Place<'a>, (f64, &'a Cost)>,
     locations: BTreeMap<&'a str, f64>,
     most: u64,
-    /// It was moved in front of that loop.
+    /// It was hoisted out of that loop.
     pub(super) is_before: bool,
 }
 
 impl<'a> Group<'a> {
     fn add(&mut self, cost: &'a Cost, rounds: u64) {
         let times = cost.count as f64 * rounds as f64;
-        // In which rounds is not known.
+        // It is unknown in which rounds.
         let times = if cost.each_round == Some(false) {
             times / 2.0
         } else {
@@ -68,7 +68,7 @@ impl<'a> Group<'a> {
         advice
     }
 
-    /// How often, in words.
+    /// Frequency in words.
     pub(super) fn often(&self, totals: &Totals) -> String {
         let rounds = remedies::number(self.rounds);
         let part = remedies::percent(share(self.rounds, totals.rounds));
@@ -84,11 +84,11 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Costs by what can be changed.
+/// Costs by group.
 pub(super) struct Groups<'a, K>(pub(super) BTreeMap<K, Group<'a>>);
 
 impl<'a, K: Ord + Clone> Groups<'a, K> {
-    /// All costs of a kind, by key; those without one are left out.
+    /// Groups the costs of a kind by key. Costs without a key are skipped.
     pub(super) fn new(
         log: &'a Log,
         of: impl Fn(&'a Unit) -> &'a [Cost],
@@ -97,7 +97,7 @@ impl<'a, K: Ord + Clone> Groups<'a, K> {
     ) -> Self {
         let mut groups: BTreeMap<K, Group<'a>> = BTreeMap::new();
         for unit in log.units() {
-            // How often per round, by loop.
+            // Frequency per round, by loop.
             let mut each: BTreeMap<(K, Option<usize>), (u64, bool)> = BTreeMap::new();
             for cost in of(unit) {
                 let Some(key) = key(cost) else { continue };
@@ -113,7 +113,7 @@ impl<'a, K: Ord + Clone> Groups<'a, K> {
                 let group = groups.entry(key.clone()).or_default();
                 let rounds = rounds(unit, at);
                 *sums.entry(key).or_default() += rounds;
-                // Where it is in a loop as well, that counts.
+                // Prefer occurrences in loops.
                 if rounds > group.most || rounds == group.most && at.is_some() {
                     group.most = rounds;
                     (group.per_round, group.each_round) = (count, always);

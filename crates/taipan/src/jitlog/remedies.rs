@@ -2,7 +2,7 @@
 
 use super::{Cost, Greens};
 
-/// What costs something, why it is so, and what helps.
+/// A cost, its cause, and its remedy.
 pub(super) struct Said {
     pub(super) what: String,
     pub(super) why: String,
@@ -16,10 +16,10 @@ impl Said {
     }
 }
 
-/// Number of names that are listed.
+/// Maximum number of listed names.
 const MOST_NAMES: usize = 5;
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub(super) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -51,7 +51,7 @@ fn names<S: AsRef<str>>(all: &[S]) -> String {
     out.join(", ")
 }
 
-/// A type as the author knows it.
+/// A type in RPython's terms.
 fn type_words(ty: &str) -> String {
     let items = |of: &str| match of {
         "Signed" => "integers".to_owned(),
@@ -71,7 +71,7 @@ fn type_words(ty: &str) -> String {
     }
 }
 
-/// A call that stays one. None where there is nothing to do.
+/// A call that is not followed. None if there is no remedy.
 pub(super) fn call(c: &Cost, often: &str) -> Option<Said> {
     let Some(callee) = c.callee.as_deref() else {
         return Some(Said::new(
@@ -179,7 +179,7 @@ pub(super) fn call(c: &Cost, often: &str) -> Option<Said> {
     Some(said)
 }
 
-/// A call of what implements lists, dicts and strings.
+/// A call of a helper of lists, dicts or strings.
 fn helper(callee: &str, often: &str) -> Said {
     let (module, name) = callee.split_once('.').unwrap_or(("", callee));
     let (what, why, remedy) = match (module, name) {
@@ -227,7 +227,7 @@ fn helper(callee: &str, often: &str) -> Said {
     Said::new(format!("{what} ({callee}) {often}"), why, remedy)
 }
 
-/// An object that is made.
+/// An allocation.
 pub(super) fn object(c: &Cost, often: &str, inside: &[&str]) -> Said {
     let ty = type_words(c.r#type.as_deref().unwrap_or("an object"));
     let made = if ty.starts_with("the ") { "are" } else { "is" };
@@ -378,7 +378,7 @@ pub(super) fn promote(class: &str, fields: &[&Cost], often: &str) -> Said {
     )
 }
 
-/// A promotion that has seen many values.
+/// A promotion with many values.
 pub(super) fn promotion(
     what: &str,
     green: Option<String>,
@@ -420,7 +420,7 @@ pub(super) fn promotion(
     }
 }
 
-/// A green that has so many values that the interpreter runs.
+/// A green with too many values to compile.
 pub(super) fn green_interpreted(green: &str, of: &Greens, seldom: u64) -> Said {
     Said::new(
         format!(
@@ -444,7 +444,7 @@ pub(super) fn green_interpreted(green: &str, of: &Greens, seldom: u64) -> Said {
     )
 }
 
-/// A green for whose values the same code was compiled.
+/// A green whose values lead to identical code.
 pub(super) fn green_compiled(green: &str, count: usize, cost: u64) -> Said {
     Said::new(
         format!(
@@ -456,7 +456,7 @@ pub(super) fn green_compiled(green: &str, count: usize, cost: u64) -> Said {
     )
 }
 
-/// Code that stays without optimisations.
+/// Code without optimisations.
 pub(super) fn quick(entries: u64, share: f64, seconds: Option<f64>) -> Said {
     let remedy = match seconds {
         Some(s) if s >= 10.0 => {
@@ -490,7 +490,7 @@ pub(super) fn refused(count: usize, why: &str) -> Said {
     Said::new(format!("{loops} interpreted"), why, remedy)
 }
 
-/// A run in which nothing was compiled.
+/// A run without compiled code.
 pub(super) fn nothing(of: &Greens, cpu: u64) -> Said {
     Said::new(
         format!(
@@ -507,7 +507,7 @@ pub(super) fn nothing(of: &Greens, cpu: u64) -> Said {
     )
 }
 
-/// Functions that were compiled for longer than that can have saved.
+/// Functions whose compile time exceeds the time saved.
 pub(super) fn compile_time(count: usize, cost: u64, saved: u64, part: f64) -> Said {
     let functions = match count {
         1 => "one function was".to_owned(),

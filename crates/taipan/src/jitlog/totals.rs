@@ -1,12 +1,11 @@
-//! What all units of a log come to.
+//! Totals over all units of a log.
 
 use super::{Log, Unit};
 
-/// A run is long enough from here on, in seconds, for all that is hot to be compiled with
-/// optimisations.
+/// Length of a run, in seconds, after which all hot code should be optimised.
 const LONG_RUN: f64 = 10.0;
 
-/// The part of all rounds and entries in quick units from which on that is a fault of a long run.
+/// Share of rounds and entries in quick units that counts as a fault of a long run.
 const MOST_QUICK: f64 = 0.05;
 
 /// Sums over a log.
@@ -14,11 +13,11 @@ const MOST_QUICK: f64 = 0.05;
 pub(super) struct Totals {
     /// Rounds of loops and entries of units.
     pub(super) rounds: u64,
-    /// Those of units without optimisations.
+    /// Rounds and entries of units without optimisations.
     pub(super) quick: u64,
-    /// How often code came by in the interpreter.
+    /// Visits of the interpreter to merge points.
     pub(super) passed: u64,
-    /// Operations of compiled code that ran, by estimate.
+    /// Estimated number of executed operations of compiled code.
     pub(super) work: f64,
     /// Microseconds.
     pub(super) specialising: u64,
@@ -26,12 +25,11 @@ pub(super) struct Totals {
     pub(super) cpu: u64,
     /// Seconds.
     pub(super) seconds: Option<f64>,
-    /// At most so many microseconds take the interpreter from one place where code could be entered to the
-    /// next.
+    /// Upper bound of the interpreter's time from one merge point to the next, in microseconds.
     pub(super) pace: Option<f64>,
 }
 
-/// A part of something.
+/// The quotient, or 0 for an empty total.
 pub(super) fn share(part: u64, all: u64) -> f64 {
     match all {
         0 => 0.0,
@@ -62,12 +60,12 @@ impl Totals {
         totals
     }
 
-    /// Whether too much of what ran has no optimisations.
+    /// Whether the share of quick units is too large.
     pub(super) fn is_quick(&self) -> bool {
         share(self.quick, self.rounds) > MOST_QUICK
     }
 
-    /// What is wrong with a long run of which that is true.
+    /// The fault of a long run with a large share of quick units.
     pub(super) fn fault(&self, log: &Log) -> Option<String> {
         let long = self.seconds.is_some_and(|s| s >= LONG_RUN);
         if !long || !self.is_quick() {
@@ -90,7 +88,7 @@ impl Totals {
     }
 }
 
-/// Operations of a unit that ran, by estimate.
+/// Estimated number of executed operations of a unit.
 fn work(log: &Log, unit: &Unit) -> f64 {
     let outside = log.rounds(unit, None) as f64 * unit.outside as f64;
     let inside = unit.loops.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Values that code is compiled for, each by itself: promotions and greens.
+//! Values that code is specialised for: promotions and greens.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use super::remedies;
 use super::totals::{Totals, share};
 use super::{Driver, Grown, Log, Step};
 
-/// How many values a promotion or a green has before that is said.
+/// Minimum number of values of a reported promotion or green.
 const MANY_VALUES: usize = 8;
 
-/// How many values a green has, at least, if it is why nothing is compiled, and how often the interpreter
-/// comes by with each, at most.
+/// A green prevents compilation if it has at least this number of values, and at most this number of visits per
+/// value.
 const MOST_CHANGING: u64 = 200;
 const SELDOM: u64 = 50;
 
-/// Promotions that have seen many values.
+/// Promotions with many values.
 pub(super) fn promotions(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     let mut places: BTreeMap<_, (Vec<&str>, u64, &Grown)> = BTreeMap::new();
     for function in &log.functions {
@@ -42,7 +42,7 @@ pub(super) fn promotions(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
         if values.len() < MANY_VALUES {
             continue;
         }
-        // Each value has units of its own: the part of compile time that is theirs is not known.
+        // Each value has separate units, whose share of the compile time is unknown.
         let part = share(took, totals.specialising);
         let compiling = (part * totals.compiling as f64) as u64 + took;
         let green = green.and_then(|(driver, i)| log.green_name(driver, i));
@@ -61,7 +61,7 @@ pub(super) fn promotions(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     }
 }
 
-/// Greens that tell apart what is the same place of the interpreted program.
+/// Greens whose values distinguish identical places of the interpreted program.
 pub(super) fn greens(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     for of in &log.greens {
         let Some(driver) = log.drivers.iter().find(|d| d.name == of.driver) else {
@@ -115,8 +115,7 @@ pub(super) fn greens(log: &Log, totals: &Totals, out: &mut Vec<Advice>) {
     }
 }
 
-/// For how many values of one green the same code was compiled, but for constants, and what
-/// that took.
+/// Number of values of one green with code that is identical except for constants, and the compile time.
 fn same_code(log: &Log, driver: &Driver, green: usize) -> Option<(usize, u64)> {
     let mut groups: BTreeMap<Vec<&str>, Vec<(String, u64)>> = BTreeMap::new();
     let functions = log.functions.iter().filter(|f| f.driver == driver.name);

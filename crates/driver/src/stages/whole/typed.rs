@@ -88,7 +88,7 @@ noted! {
 }
 
 noted! {
-    /// The fields that a function writes in objects which are not being made.
+    /// Fields that a function writes in objects not under construction.
     fn rewritten_fields_of(db, f: LLFunction) -> Arc<[ClassField]> {
         let Some(Ok(graph)) = rtyped(db, f.roots(db), f.sym(db)) else {
             return Arc::default();
@@ -98,8 +98,7 @@ noted! {
 }
 
 noted! {
-    /// The fields that a program writes in objects which are not being made. Read while a program is
-    /// built with a compiler.
+    /// Fields that a program writes in objects not under construction. Read when a program is built with a JIT.
     pub(crate) projection fn rewritten_fields(db, roots: Roots) -> Arc<BTreeSet<ClassField>> {
         apart(|| {
             let ask = ask_here::<Typed>(roots);

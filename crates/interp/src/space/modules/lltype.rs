@@ -388,7 +388,7 @@ pub(crate) fn type_attr(it: &mut Interp, r: Ref, name: &str) -> R<Option<Value>>
 }
 
 impl Interp<'_> {
-    /// `T._flds`: a new dict, so that what a program changes there leaves the type as it is.
+    /// `T._flds`: a new dict, so that changes to it do not reach the type.
     fn fields_of(&mut self, fields: &[(impl AsRef<str>, LLType)]) -> R {
         let d = self.heap.dict(Default::default());
         for (name, t) in fields {
@@ -398,7 +398,7 @@ impl Interp<'_> {
         Ok(Value::Ref(d))
     }
 
-    /// `T._hints` as far as types have them: a new dict, so that what a program adds stays there.
+    /// `T._hints`, limited to the hints that types store: a new dict, so that changes to it do not reach the type.
     fn hints_of(&mut self, t: LLType) -> R {
         let d = self.heap.dict(Default::default());
         if t.as_array().is_some_and(|a| a.nolength) {

@@ -143,7 +143,7 @@ fn no_complex(it: &mut Interp, _: Args<'_>) -> R {
     it.type_error("complex numbers are not supported at import time")
 }
 
-/// Whether a class is no part of Python.
+/// Whether a class is RPython's own, not Python's.
 fn is_known_to_rlib_only(class: Ref) -> bool {
     class == ty::STACK_OVERFLOW
 }

@@ -1,4 +1,4 @@
-//! What the system says of itself: `sysconf()`, the same wherever Taipan runs; and `stat_result`.
+//! Facts about the system: `sysconf()`, with the same values on every machine, and `stat_result`.
 
 use super::os::os_error;
 use crate::space::builtin::Args;
@@ -145,7 +145,7 @@ const SYSCONF: &[(&str, i64, i64)] = &[
     ("SC_XOPEN_REALTIME_THREADS", 131, 1),
 ];
 
-/// `sysconf(name)`: of a name or a number.
+/// `sysconf(name)`, where `name` is a string or a number.
 pub(super) fn sysconf(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "sysconf", 1, 1)?;
     let found = match &args.pos[0] {
@@ -168,7 +168,7 @@ pub(super) fn sysconf(it: &mut Interp, args: Args<'_>) -> R {
     }
 }
 
-/// The fields of a `stat_result`: those of the sequence, and others that follow it where the sequence is longer.
+/// Fields of a `stat_result`: first the items of the sequence, then fields that only longer sequences fill.
 const FIELDS: [&str; 16] = [
     "st_mode",
     "st_ino",
@@ -187,7 +187,7 @@ const FIELDS: [&str; 16] = [
     "st_blocks",
     "st_rdev",
 ];
-/// How many belong to the sequence.
+/// Number of fields that are items of the sequence.
 const IN_SEQUENCE: usize = 10;
 
 /// `stat_result(sequence)`
@@ -219,7 +219,7 @@ pub(crate) fn new_stat_result(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::Ref(result))
 }
 
-/// What `posix` has of this.
+/// Names of this file in module `posix`.
 pub(super) fn init(it: &mut Interp, m: Ref) {
     let names = (SYSCONF.iter()).map(|(name, number, _)| ((*name).into(), Value::Int(*number)));
     let names = it.namespace(names.collect());
