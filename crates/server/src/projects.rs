@@ -21,6 +21,35 @@ pub(crate) struct Project {
     pub(crate) folder: Utf8PathBuf,
     /// Targets found by searching it; none before a search ended.
     pub(crate) found: Option<Vec<Utf8PathBuf>>,
+    /// Whether a search is due or under way.
+    pub(crate) search: Search,
+}
+
+/// State of the search of a folder for targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Files may have appeared since the last search began.
+    Due,
+    /// A worker searches.
+    Running,
+    /// `found` is current.
+    Over,
+}
+
+impl Project {
+    /// A folder that was not searched yet.
+    pub(crate) fn new(folder: Utf8PathBuf) -> Project {
+        Project {
+            folder,
+            found: None,
+            search: Search::Due,
+        }
+    }
+
+    /// Whether the first search is under way, so that programs may exist that are not known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.found.is_none() && self.search == Search::Running
+    }
 }
 
 /// The programs of all folders.
@@ -32,7 +61,7 @@ pub(crate) struct Loaded {
     pub(crate) folders: Vec<(Utf8PathBuf, LoadOptions)>,
     /// The configuration files that count.
     pub(crate) configs: Vec<(File, Arc<ConfigFile>)>,
-    /// Folders that have to be searched for targets first.
+    /// Folders whose search for targets is due.
     pub(crate) unsearched: Vec<Utf8PathBuf>,
     /// What could not be loaded, for the log.
     pub(crate) problems: Vec<String>,
@@ -61,13 +90,11 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
         } else if !config.targets.is_empty() {
             search(config.targets.iter().cloned(), &mut loaded)
         } else {
-            match &project.found {
-                Some(found) => found.clone(),
-                None => {
-                    loaded.unsearched.push(folder.clone());
-                    continue;
-                }
+            if project.search == Search::Due {
+                loaded.unsearched.push(folder.clone());
             }
+            // Programs that are known stay until the next search has ended.
+            project.found.clone().unwrap_or_default()
         };
         for target in targets {
             // A folder may hold projects of their own.

@@ -38,7 +38,7 @@ use crate::convert::{path_of, url_of};
 use crate::documents::{Documents, Sifted};
 use crate::handlers::Refusal;
 use crate::pool::Pool;
-use crate::projects::{Project, load_all, search_folder};
+use crate::projects::{Project, Search, load_all, search_folder};
 use crate::pull::Pull;
 use crate::reruns::{Explained, Reruns};
 use crate::settings::Settings;
@@ -180,13 +180,7 @@ impl<'c> Server<'c> {
             db,
             overlay,
             documents: Documents::default(),
-            projects: folders(params)
-                .into_iter()
-                .map(|folder| Project {
-                    folder,
-                    found: None,
-                })
-                .collect(),
+            projects: folders(params).into_iter().map(Project::new).collect(),
             workspace: Arc::default(),
             configs: Vec::new(),
             stale: Stale {
@@ -362,7 +356,9 @@ impl<'c> Server<'c> {
                 }
                 if appeared {
                     // There may be other targets now.
-                    self.projects.iter_mut().for_each(|p| p.found = None);
+                    self.projects
+                        .iter_mut()
+                        .for_each(|p| p.search = Search::Due);
                     self.stale.programs = true;
                 }
             }
@@ -395,6 +391,11 @@ impl<'c> Server<'c> {
 
     fn in_project(&self, path: &Utf8Path) -> bool {
         self.projects.iter().any(|p| path.starts_with(&p.folder))
+    }
+
+    /// Whether a folder is searched for the first time: its programs are not known.
+    fn is_searching(&self) -> bool {
+        self.projects.iter().any(Project::is_unknown)
     }
 
     /// Sets the inputs to what has changed, and checks the new state.
@@ -457,6 +458,7 @@ impl<'c> Server<'c> {
                 projects.push(Project {
                     folder: folder.to_owned(),
                     found: Some(vec![path.clone()]),
+                    search: Search::Over,
                 });
             }
         }
@@ -472,6 +474,9 @@ impl<'c> Server<'c> {
             self.log(MessageType::WARNING, &problem)?;
         }
         for folder in loaded.unsearched {
+            for p in self.projects.iter_mut().filter(|p| p.folder == folder) {
+                p.search = Search::Running;
+            }
             let sender = self.sender.clone();
             self.slow.spawn(move || {
                 let found = search_folder(&folder);
@@ -563,9 +568,13 @@ impl<'c> Server<'c> {
             Task::Searched(folder, found) => {
                 for p in self.projects.iter_mut().filter(|p| p.folder == folder) {
                     p.found = Some(found.clone());
+                    if p.search == Search::Running {
+                        p.search = Search::Over;
+                    }
                 }
                 self.stale.programs = true;
-                Ok(())
+                self.refresh()?;
+                self.release()
             }
         }
     }
@@ -622,16 +631,10 @@ impl<'c> Server<'c> {
     }
 
     fn end_progress(&mut self) -> Result<(), Error> {
-        // Not before the folders were searched.
-        let searching =
-            self.projects.iter().any(|p| p.found.is_none()) && self.workspace.programs.is_empty();
-        if !std::mem::take(&mut self.progress) {
+        if !self.progress || self.is_searching() {
             return Ok(());
         }
-        if searching {
-            self.progress = true;
-            return Ok(());
-        }
+        self.progress = false;
         self.notify_value(
             "$/progress",
             json!({"token": PROGRESS, "value": {"kind": "end"}}),

@@ -26,6 +26,8 @@ use crate::pull::Pull;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The same of requests that go through whole folders: somebody looks at a spinner.
 const SLOW_PATIENCE: Duration = Duration::from_secs(15);
+/// How long a request waits for the first search of a folder, which finds the programs.
+const SEARCH_PATIENCE: Duration = Duration::from_secs(3);
 /// How long a result that will do is kept for a better one.
 const PART_PATIENCE: Duration = Duration::from_millis(300);
 
@@ -49,6 +51,8 @@ pub(super) struct Pending {
     part: Option<(Value, Instant)>,
     /// Set when nobody waits for the rest of the result.
     answered: Arc<AtomicBool>,
+    /// No worker has it: it waits for the search of a folder.
+    held: bool,
 }
 
 /// What a worker works on.
@@ -59,13 +63,17 @@ pub(super) struct Job {
 }
 
 impl Pending {
-    /// When the request has to be answered, if the present state is not analysed before.
+    /// When the request has to be answered, or given to a worker if it is held, should the present
+    /// state not be analysed before.
     fn deadline(&self, analysing: bool) -> Option<Instant> {
         let patience = if handlers::is_slow(&self.method) {
             SLOW_PATIENCE
         } else {
             PATIENCE
         };
+        if self.held {
+            return Some(self.since + SEARCH_PATIENCE);
+        }
         let part = self.part.as_ref().map(|(_, came)| *came + PART_PATIENCE);
         part.or(analysing.then(|| self.since + patience))
     }
@@ -129,6 +137,10 @@ impl Server<'_> {
         let Some(handler) = handlers::find(&method) else {
             return;
         };
+        // What the text says to a program is not known before the programs are.
+        let held = self.is_searching()
+            && !handlers::is_syntactic(&method)
+            && since.elapsed() < SEARCH_PATIENCE;
         let snapshot = self.snapshot();
         // Those that take long keep nobody who types waiting.
         let workers = match () {
@@ -152,7 +164,12 @@ impl Server<'_> {
             since,
             part: None,
             answered: answered.clone(),
+            held,
         };
+        self.pending.insert(id, pending);
+        if held {
+            return;
+        }
         let sender = self.sender.clone();
         let completer = self.completer.clone();
         workers.spawn(move || {
@@ -182,7 +199,31 @@ impl Server<'_> {
             drop(snapshot);
             let _ = sender.send(Task::Answered(job, whole));
         });
-        self.pending.insert(id, pending);
+    }
+
+    /// Gives the held requests to workers, if the programs are known.
+    pub(super) fn release(&mut self) -> Result<(), Error> {
+        if self.is_searching() {
+            return Ok(());
+        }
+        let held = self.jobs_of(|p| p.held);
+        for job in held {
+            self.answered(&job, Outcome::Cancelled)?;
+        }
+        self.answer_pulls()
+    }
+
+    /// Requests of a kind, in the order in which they came.
+    fn jobs_of(&self, wanted: impl Fn(&Pending) -> bool) -> Vec<Job> {
+        let found = self.pending.iter().filter(|(_, p)| wanted(p));
+        let mut found: Vec<Job> = found
+            .map(|(id, p)| Job {
+                id: id.clone(),
+                job: p.job,
+            })
+            .collect();
+        found.sort_by_key(|j| j.job);
+        found
     }
 
     /// Forgets a request whose answer is on its way.
@@ -206,8 +247,9 @@ impl Server<'_> {
             .pending
             .values()
             .filter_map(|p| p.deadline(self.analysing));
+        let waiting = self.analysing || self.is_searching();
         let pulls = self.pulls.iter().map(|p| p.since + PATIENCE);
-        let pulls = pulls.filter(|_| self.analysing);
+        let pulls = pulls.filter(|_| waiting);
         requests.chain(pulls).min().map_or_else(never, at)
     }
 
@@ -215,15 +257,11 @@ impl Server<'_> {
     pub(super) fn expire(&mut self) -> Result<(), Error> {
         let now = Instant::now();
         let late = |p: &Pending| p.deadline(self.analysing).is_some_and(|d| d <= now);
-        let late = self.pending.iter().filter(|(_, p)| late(p));
-        let mut late: Vec<Job> = late
-            .map(|(id, p)| Job {
-                id: id.clone(),
-                job: p.job,
-            })
-            .collect();
-        late.sort_by_key(|j| j.job);
-        for job in late {
+        for job in self.jobs_of(late) {
+            if self.pending[&job.id].held {
+                self.answered(&job, Outcome::Cancelled)?;
+                continue;
+            }
             let Some(pending) = self.settle(&job) else {
                 continue;
             };
@@ -242,7 +280,8 @@ impl Server<'_> {
             };
             self.respond(response)?;
         }
-        let is_late = |p: &Pull| self.analysing && p.since + PATIENCE <= now;
+        let waiting = self.analysing || self.is_searching();
+        let is_late = |p: &Pull| waiting && p.since + PATIENCE <= now;
         let (late, rest) = std::mem::take(&mut self.pulls)
             .into_iter()
             .partition(is_late);
@@ -273,7 +312,7 @@ impl Server<'_> {
         if let Some(pending) = self.pending.get_mut(&id) {
             pending.cancelled = true;
             pending.token.cancel();
-            if pending.part.is_some() {
+            if pending.part.is_some() || pending.held {
                 let job = Job {
                     job: pending.job,
                     id: id.clone(),
@@ -337,7 +376,7 @@ impl Server<'_> {
 
     /// Answers what was asked about the present state, if that has been checked.
     pub(super) fn answer_pulls(&mut self) -> Result<(), Error> {
-        if self.checked != self.revision {
+        if self.checked != self.revision || self.is_searching() {
             return Ok(());
         }
         for pull in std::mem::take(&mut self.pulls) {

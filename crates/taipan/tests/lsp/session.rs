@@ -147,6 +147,45 @@ fn hover_over_the_wire() {
 }
 
 #[test]
+fn requests_wait_for_the_first_search() {
+    // A folder whose search takes longer than the first request is under way.
+    let names: Vec<String> = (0..1000).map(|n| format!("lib/part{n}.py")).collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "N = 1\n")).collect();
+    let text = "\
+def double(n):
+    return n + n
+
+def entry_point(argv):
+    return double(len(argv))
+
+def target(driver, args):
+    return entry_point, None
+";
+    files.push(("targetmain.py", text));
+    let mut c = Client::start(&files);
+    c.open("targetmain.py");
+    let hover = c.at("textDocument/hover", "targetmain.py", "double", 0);
+    expect![[r#"
+        {
+          "contents": {
+            "kind": "markdown",
+            "value": "```python\ndef double(n: SomeInteger(nonneg)) -> SomeInteger(nonneg)\n```\n\nlow-level `(Signed) -> Signed`"
+          },
+          "range": {
+            "end": {
+              "character": 10,
+              "line": 0
+            },
+            "start": {
+              "character": 4,
+              "line": 0
+            }
+          }
+        }"#]].assert_eq(&c.show(&hover));
+    c.stop();
+}
+
+#[test]
 fn positions_in_the_encoding_that_was_agreed_on() {
     let text = "def entry_point(argv):\n    s = '𝄞ß'; return 'x'\n";
     for (encoding, column) in [("utf-8", 18), ("utf-16", 15), ("utf-32", 14)] {
