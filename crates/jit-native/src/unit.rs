@@ -355,31 +355,46 @@ impl Builder<'_> {
         copy
     }
 
+    /// Emits a block that ends with leaving the function, for the interpreter or for a portal. False if
+    /// it is no such block.
+    fn leave(&mut self, b: BlockId, copy: BlockId) -> bool {
+        let Some((call, before)) = self.from.block(b).operations.split_last() else {
+            return false;
+        };
+        let interpreter = match self.function.is_left(b) {
+            true => self.exits.interpreter(),
+            false => None,
+        };
+        let greens = self.function.leaves(b);
+        let Some(Called { callee, args, .. }) = call.view().call() else {
+            return false;
+        };
+        if interpreter.is_none() && greens.is_none() {
+            return false;
+        }
+        for op in before {
+            self.operation(copy, op);
+        }
+        let (cell, values) = match (interpreter, greens) {
+            (Some(cell), _) => {
+                let values = args.iter().filter(|a| !self.is_void(a));
+                (cell, values.cloned().collect::<Vec<LLOperand>>())
+            }
+            (None, greens) => {
+                let greens = greens.unwrap_or_default();
+                let (fixed, reds) = args.split_at(greens.len());
+                (self.exits.portal(greens, callee, fixed), reds.to_vec())
+            }
+        };
+        let values = self.operands(&values);
+        leave(&mut self.g, copy, word(cell), values);
+        true
+    }
+
     fn fill(&mut self, b: BlockId) {
         let copy = self.blocks[&b];
         let block = self.from.block(b);
-        if let (Some(greens), Some((call, before))) =
-            (self.function.leaves(b), block.operations.split_last())
-        {
-            for op in before {
-                self.operation(copy, op);
-            }
-            let Some(Called { callee, args, .. }) = call.view().call() else {
-                return;
-            };
-            if self.function.is_left(b)
-                && let Some(cell) = self.exits.interpreter()
-            {
-                let values = args.iter().filter(|a| !self.is_void(a));
-                let values: Vec<LLOperand> = values.cloned().collect();
-                let values = self.operands(&values);
-                leave(&mut self.g, copy, word(cell), values);
-                return;
-            }
-            let (fixed, reds) = args.split_at(greens.len());
-            let cell = self.exits.portal(greens, callee, fixed);
-            let reds = self.operands(reds);
-            leave(&mut self.g, copy, word(cell), reds);
+        if self.leave(b, copy) {
             return;
         }
         let mut at = copy;

@@ -83,3 +83,47 @@ fn check(calls: &[(&str, &[i64])]) {
 fn values_of_all_kinds() {
     check(&[("main", &[300]), ("nested", &[120])]);
 }
+
+/// An interpreter whose code is made while it runs, as that of a Prolog with `call/1` is: there is no
+/// end to the values of its greens.
+const CHANGING: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['step'], reds=['n', 'total'])
+class Step(object):
+    _immutable_fields_ = ['by', 'next']
+    def __init__(self, by, next):
+        self.by = by
+        self.next = next
+def run(step, n):
+    total = 0
+    while n > 0:
+        driver.jit_merge_point(step=step, n=n, total=total)
+        total = (total * 3 + step.by) & 0xffffff
+        n -= 1
+        if step is HEAD:
+            step = Step(total & 7, Step(n & 3, None))
+        elif step.next is not None:
+            step = step.next
+        else:
+            step = HEAD
+    return total
+HEAD = Step(1, None)
+def main(n): return run(HEAD, n)
+";
+
+#[test]
+fn greens_without_end_do_not_fill_the_stack() {
+    let mut db = database(CHANGING);
+    let args: &[i64] = &[20_000];
+    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
+    db.generate_jit(true);
+    for threshold in [1, 3, 60] {
+        let options = JitOptions {
+            splits: Splits::Lazy,
+            threshold: Some(threshold),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", args, Engine::Native, Some(options));
+        assert_eq!(got, expected, "{threshold}");
+    }
+}

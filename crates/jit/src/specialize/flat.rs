@@ -852,8 +852,14 @@ impl Specializer<'_> {
             true => crate::residual::void_operand(),
             false => LLOperand::Var(v),
         };
-        if let Some(greens) = greens {
-            self.residual.leaves_for(state.at, greens);
+        match greens {
+            Some(greens) => self.residual.leaves_for(state.at, greens),
+            // No code exists for greens that are not known, and a call of the interpreter for each
+            // of them would fill the stack.
+            None if self.driver(&state).is_some_and(DriverInfo::can_leave) => {
+                self.residual.leaves_to_interpreter(state.at);
+            }
+            None => {}
         }
         self.residual.return_(state.at, value);
         Ok(None)
