@@ -210,6 +210,8 @@ pub(crate) struct TsBlock {
     pub(crate) inputs: Vec<Slot>,
     /// What is used in it or after it, inputs among it.
     pub(crate) live: Vec<Slot>,
+    /// A loop comes back to it.
+    pub(crate) is_head: bool,
     pub(crate) ops: Vec<TsOp>,
     pub(crate) exit: TsExit,
 }
@@ -319,32 +321,30 @@ impl TsGraph {
         slots.map(|s| &*s.name).collect()
     }
 
-    /// The blocks that a loop comes back to, by number.
-    pub(crate) fn loop_heads(&self) -> Vec<bool> {
-        let mut heads = vec![false; self.blocks.len()];
+    /// Notes which blocks a loop comes back to.
+    pub(crate) fn find_loop_heads(&mut self) {
         let mut seen = vec![false; self.blocks.len()];
         let mut open = vec![false; self.blocks.len()];
         // A block with the targets of its links that are still to be visited.
         let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
-        let targets = |b: u32| {
-            let exit = &self.blocks[b as usize].exit;
+        let targets = |blocks: &[TsBlock], b: u32| {
+            let exit = &blocks[b as usize].exit;
             exit.links().map(|l| l.target).collect::<Vec<u32>>()
         };
         (seen[self.start as usize], open[self.start as usize]) = (true, true);
-        path.push((self.start, targets(self.start)));
+        path.push((self.start, targets(&self.blocks, self.start)));
         while let Some((b, left)) = path.last_mut() {
             let Some(to) = left.pop() else {
                 open[*b as usize] = false;
                 path.pop();
                 continue;
             };
-            heads[to as usize] |= open[to as usize];
+            self.blocks[to as usize].is_head |= open[to as usize];
             if !std::mem::replace(&mut seen[to as usize], true) {
                 open[to as usize] = true;
-                path.push((to, targets(to)));
+                path.push((to, targets(&self.blocks, to)));
             }
         }
-        heads
     }
 }
 

@@ -85,7 +85,7 @@ pub use purity::is_elidable;
 pub use quasi::{force_quasi_immutable, writes_quasi_immutable};
 pub use residual::{ResidualCounts, Stub};
 pub use settled::{ClassField, rewritten_fields};
-pub use specialize::{Failure, Promoted, Splits};
+pub use specialize::{Failure, Promoted, Splits, is_done_by_compilers};
 pub use state::Word;
 pub use touches::{OwnTouches, TouchKinds, TouchSet, TouchTable, Touches};
 pub use world::{Called, World};

@@ -31,7 +31,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use taipan_graph::{BlockId, ExitCase, VarId};
 use taipan_language::Exc;
 use taipan_lltype::{
@@ -40,7 +39,7 @@ use taipan_lltype::{
 };
 
 use crate::arguments::{Part, VirtualArguments};
-use crate::code::{Arg, TsExit, TsGraph, TsKind, TsLink};
+use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsLink};
 use crate::drivers::{DriverInfo, portal_of};
 use crate::heap::Heap;
 use crate::layout::Shape;
@@ -51,6 +50,7 @@ use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, V
 use crate::timeshift::NO_SLOT;
 use crate::touches::Touches;
 use crate::world::World;
+pub use calls::is_done_by_compilers;
 use predict::Predictor;
 use stubs::{Side, Stub};
 
@@ -151,8 +151,8 @@ pub(crate) struct Specializer<'p> {
     graphs: Vec<Arc<TsGraph>>,
     /// The driver of each, if it has a merge point.
     drivers: Vec<Option<DriverInfo>>,
-    /// The blocks of each that a loop comes back to.
-    heads: Vec<Vec<bool>>,
+    /// Whether each is of a function of the program, not of a helper.
+    own: Vec<bool>,
     /// Where the graphs of functions are that compilers of drivers follow.
     by_function: FxHashMap<FuncSym, Option<u32>>,
     pub(crate) residual: Residual,
@@ -169,6 +169,8 @@ pub(crate) struct Specializer<'p> {
     /// How often states came back to a merge point of a driver to start again, by greens.
     started_again: BTreeMap<Rc<[Word]>, u32>,
     steps: u64,
+    /// Room for the values that a link passes.
+    passing: Vec<Val>,
     /// What is being compiled is seldom reached, as far as is known.
     is_cold: bool,
     /// What is computed ahead of code that is being compiled.
@@ -210,7 +212,7 @@ impl<'p> Specializer<'p> {
         };
         let mut s = Specializer {
             program,
-            heads: graphs.iter().map(|g| g.loop_heads()).collect(),
+            own: graphs.iter().map(|g| is_own(&g.func)).collect(),
             graphs,
             drivers,
             by_function: FxHashMap::default(),
@@ -224,6 +226,7 @@ impl<'p> Specializer<'p> {
             stubs: Vec::new(),
             started_again: BTreeMap::new(),
             steps: 0,
+            passing: Vec::new(),
             is_cold: false,
             predictor: None,
             shapes: RefCell::default(),
@@ -346,13 +349,8 @@ impl<'p> Specializer<'p> {
 
     /// Graph and instruction of the innermost function of the program: helpers have no places.
     fn own_place(&self, state: &JitState) -> (u32, u32) {
-        let own = (state.frames.iter().rev()).find(|f| {
-            let func = &self.graphs[f.code as usize].func;
-            matches!(
-                portal_of(func).unwrap_or(func).kind(),
-                FuncKind::User { .. }
-            )
-        });
+        let mut frames = state.frames.iter().rev();
+        let own = frames.find(|f| self.own[f.code as usize]);
         let frame = own.unwrap_or(state.frame());
         (frame.code, self.instruction(frame).unwrap_or(0))
     }
@@ -401,7 +399,7 @@ impl<'p> Specializer<'p> {
             code,
             block: graph.start,
             op: 0,
-            values: Values::default(),
+            values: Values::with_room(),
             waiting: NO_SLOT,
             greens: None,
             began: None,
@@ -558,20 +556,7 @@ impl<'p> Specializer<'p> {
                 let Some(on) = self.known_arg(world, &state, on) else {
                     return self.red_switch(world, activation, state, graph, on, links);
                 };
-                let mut taken = None;
-                for link in links {
-                    let fits = match &link.case {
-                        ExitCase::Bool(b) => Word::from(*b) == on,
-                        ExitCase::Value(c) => world.word(c) == on,
-                        ExitCase::Default => taken.is_none(),
-                        _ => true,
-                    };
-                    if fits {
-                        taken = Some(link);
-                        break;
-                    }
-                }
-                let link = taken.ok_or("no case of a switch applies")?;
+                let link = taken(world, on, links).ok_or("no case of a switch applies")?;
                 self.follow(world, &mut state, graph, link);
             }
             TsExit::Split(on, yes, no) => {
@@ -632,11 +617,7 @@ impl<'p> Specializer<'p> {
                 if state.frames.len() == 1 {
                     self.write_all_pending(world, &mut state);
                 }
-                let info = &graph.slots[*slot as usize];
-                state.returned = match info.ty.is_void() {
-                    true => Val::Unset,
-                    false => state.frame().values.get(*slot),
-                };
+                state.returned = returned(&state, graph, *slot);
                 state.keep_only(&[]);
                 activation.returned.push(state);
                 return Ok(None);
@@ -647,7 +628,8 @@ impl<'p> Specializer<'p> {
 
     fn follow(&mut self, world: &mut dyn World, state: &mut JitState, graph: &TsGraph, l: &TsLink) {
         let inputs = &graph.blocks[l.target as usize].inputs;
-        let mut values: SmallVec<[Val; 8]> = SmallVec::new();
+        // All are read before the first is written: links may exchange values.
+        let mut values = std::mem::take(&mut self.passing);
         for (arg, input) in l.args.iter().zip(inputs) {
             let info = &graph.slots[*input as usize];
             let val = match arg {
@@ -667,10 +649,11 @@ impl<'p> Specializer<'p> {
             });
         }
         let frame = state.frame_mut();
-        for (input, val) in inputs.iter().zip(values) {
+        for (input, val) in inputs.iter().zip(values.drain(..)) {
             frame.values.set(*input, val);
         }
         (frame.block, frame.op) = (l.target, 0);
+        self.passing = values;
     }
 
     /// Learns what follows from the truth of a box.
@@ -828,5 +811,28 @@ impl<'p> Specializer<'p> {
             Some(GenVar::Var(v)) => Some(v),
             _ => None,
         }
+    }
+}
+
+/// Whether a function is one of the program, not a helper. The portal of a driver is.
+fn is_own(func: &FuncSym) -> bool {
+    let func = portal_of(func).unwrap_or(func);
+    matches!(func.kind(), FuncKind::User { .. })
+}
+
+/// The link of a switch that a value takes.
+fn taken<'l>(world: &mut dyn World, on: Word, links: &'l [TsLink]) -> Option<&'l TsLink> {
+    links.iter().find(|link| match &link.case {
+        ExitCase::Bool(b) => Word::from(*b) == on,
+        ExitCase::Value(c) => world.word(c) == on,
+        _ => true,
+    })
+}
+
+/// What a function returns, by the slot.
+fn returned(state: &JitState, graph: &TsGraph, slot: Slot) -> Val {
+    match graph.slots[slot as usize].ty.is_void() {
+        true => Val::Unset,
+        false => state.frame().values.get(slot),
     }
 }

@@ -118,6 +118,11 @@ impl From<SetVal> for Val {
 }
 
 impl Values {
+    /// No values, with room for some: most frames need it at once.
+    pub(crate) fn with_room() -> Values {
+        Values(Vec::with_capacity(12))
+    }
+
     pub(crate) fn get(&self, slot: Slot) -> Val {
         match self.0.binary_search_by_key(&slot, |v| v.0) {
             Ok(i) => self.0[i].1.into(),
@@ -131,7 +136,12 @@ impl Values {
             Val::Green(w) => Some(SetVal::Green(w.into())),
             Val::Red(b) => Some(SetVal::Red(b)),
         };
-        match (self.0.binary_search_by_key(&slot, |v| v.0), val) {
+        // Most slots are set in the order of their numbers.
+        let at = match self.0.last() {
+            Some(last) if last.0 < slot => Err(self.0.len()),
+            _ => self.0.binary_search_by_key(&slot, |v| v.0),
+        };
+        match (at, val) {
             (Ok(i), None) => {
                 self.0.remove(i);
             }
@@ -162,9 +172,13 @@ impl Values {
         })
     }
 
-    /// Unsets all that are not among these.
+    /// Unsets all that are not among these, which are in order.
     pub(crate) fn keep_only(&mut self, live: &[Slot]) {
-        self.0.retain(|v| live.binary_search(&v.0).is_ok());
+        let mut live = live.iter().peekable();
+        self.0.retain(|v| {
+            while live.next_if(|l| **l < v.0).is_some() {}
+            live.peek() == Some(&&v.0)
+        });
     }
 }
 

@@ -126,7 +126,7 @@ impl Coloring for Colored<'_, '_> {
 }
 
 /// The helper of dicts that makes the index of a prebuilt one, if it is not there yet.
-const ENSURE_INDEX: &str = "rdict.ensure_index";
+pub(crate) const ENSURE_INDEX: &str = "rdict.ensure_index";
 
 /// Timeshifts one function copy.
 pub(crate) fn timeshift(
@@ -179,6 +179,7 @@ pub(crate) fn timeshift_graph(
         t.lower_red_switches();
     }
     liveness(&mut t.out);
+    t.out.find_loop_heads();
     Ok(t.out)
 }
 
@@ -285,6 +286,7 @@ impl Timeshifter<'_> {
         Ok(TsBlock {
             inputs: block.inputargs.iter().map(|v| v.0).collect(),
             live: Vec::new(),
+            is_head: false,
             ops,
             exit,
         })
@@ -599,6 +601,7 @@ impl Timeshifter<'_> {
         self.out.blocks.push(TsBlock {
             inputs: Vec::new(),
             live: Vec::new(),
+            is_head: false,
             ops: Vec::new(),
             exit: TsExit::Return(0),
         });

@@ -83,6 +83,16 @@ pub(crate) fn inline_below(threshold: u32, f: &FuncSym, g: &mut LLGraph, s: &dyn
     inline_within(limits, f, g, s);
 }
 
+/// Inlines what `s` has a graph of and what is small and has no loop, however big the function is.
+pub(crate) fn inline_small(f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
+    let limits = Limits {
+        plain: THRESHOLD,
+        with_loops: 0,
+        virtual_calls: false,
+    };
+    inline_within(limits, f, g, s);
+}
+
 fn inline_within(limits: Limits, f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
     let mut inliner = Inliner {
         s,

@@ -65,7 +65,7 @@ pub use exceptions::exception_transform;
 pub use finalizer::is_light_finalizer;
 pub use gc::{gc_transform, gc_transform_residual};
 pub use optimize::{
-    optimize, optimize_followed, optimize_hinted, optimize_residual, simplify_graph,
+    inline_helpers, optimize, optimize_followed, optimize_hinted, optimize_residual, simplify_graph,
 };
 pub use passes::{PassObserver, Passes};
 pub use quick::gc_transform_quickly;

@@ -13,7 +13,7 @@ use crate::check::check;
 use crate::cse::{merge_common, merge_common_ssa};
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
-use crate::inline::{inline_below, inline_calls};
+use crate::inline::{inline_below, inline_calls, inline_small};
 use crate::loops::{hoist_invariants, hoist_invariants_ssa, rotate_loops};
 use crate::malloc::remove_mallocs;
 use crate::passes::Passes;
@@ -102,6 +102,16 @@ pub fn optimize_hinted(
     cleanup(&mut g);
     g.compact();
     check("optimisation for the JIT", &g);
+    g
+}
+
+/// Inlines the helpers of a function that compilers of drivers follow. Such a compiler enters a
+/// function each time it comes to a call, and most calls are of helpers with a few operations.
+/// `graph` is the RTyper's, and `helpers` has those graphs that may be inlined.
+pub fn inline_helpers(f: &FuncSym, graph: &LLGraph, helpers: &dyn Summaries) -> LLGraph {
+    let mut g = graph.clone();
+    inline_small(f, &mut g, helpers);
+    check("inlining for compilers of drivers", &g);
     g
 }
 

@@ -24,7 +24,8 @@ use crate::stages::hints::jit_attributes;
 use crate::stages::native::{line_of, source_of, written_as};
 use crate::stages::whole::{marked_functions, rewritten_fields};
 use crate::stages::{
-    GraphStage, StageProgram, jit_effects, jit_graph, lowlevel_errors, root_syms, rtyped,
+    GraphStage, StageProgram, graph_to_follow, jit_effects, jit_graph, lowlevel_errors, root_syms,
+    rtyped,
 };
 
 /// A driver of a program.
@@ -471,7 +472,7 @@ pub(crate) fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
 
 /// Whether compilers of drivers follow calls of a function.
 #[salsa::tracked(returns(copy))]
-fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
+pub(crate) fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
     match jit_graph(db, f) {
         Some(graph) => taipan_jit::looks_inside(&function_hints(db, f), &graph),
         None => false,
@@ -483,7 +484,7 @@ fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
 #[salsa::tracked(returns(clone))]
 fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
     let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
-    let graph = jit_graph(db, f)?;
+    let graph = graph_to_follow(db, f)?;
     let graph = taipan_transform::optimize_followed(&graph, &program);
     taipan_jit::timeshift_function(&program, f.sym(db), &graph)
 }

@@ -186,7 +186,7 @@ noted! {
 
 noted! {
     /// What the program, or the prelude, says of inlining a function.
-    fn inlining(db, f: LLFunction) -> Inlining {
+    pub(crate) fn inlining(db, f: LLFunction) -> Inlining {
         let func = match f.sym(db).kind() {
             FuncKind::User { func, .. } => func,
             FuncKind::Helper { name, .. } if NEVER_INLINED.contains(&&**name) => {

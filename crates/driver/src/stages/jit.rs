@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use taipan_base::Db;
-use taipan_lltype::{FuncSym, LLGraph, Program};
-use taipan_transform::{Effects, Summaries, Summary};
+use taipan_lltype::{FuncKind, FuncSym, LLGraph, Program};
+use taipan_transform::{Effects, Inlining, Summaries, Summary};
 
 use crate::function::LLFunction;
-use crate::stages::drivers::{entered, followed, function_hints};
+use crate::stages::drivers::{entered, followed, function_hints, looks_inside};
+use crate::stages::graphs::inlining;
 use crate::stages::{JitPasses, QuerySummaries, jit_effects, rtyped};
 
 /// What the exception transform asks about the functions that the JIT generator reads.
@@ -44,6 +45,21 @@ pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
         return Some(jit_exceptions(db, f, &portal.whole));
     }
     let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+    Some(jit_exceptions(db, f, &graph))
+}
+
+/// A function as compilers of drivers follow it: with its helpers inlined. Depends on no other
+/// body of the program.
+pub(crate) fn graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let graph = match followed(db, f) {
+        Some(portal) => Arc::new(portal.whole.clone()),
+        None => rtyped(db, f.roots(db), f.sym(db))?.ok()?,
+    };
+    let helpers = HelperSummaries {
+        jit: JitSummaries(QuerySummaries::new(db, f.roots(db))),
+        own: f.sym(db),
+    };
+    let graph = taipan_transform::inline_helpers(f.sym(db), &graph, &helpers);
     Some(jit_exceptions(db, f, &graph))
 }
 
@@ -109,6 +125,43 @@ impl Summaries for HintedSummaries<'_, '_> {
             return None;
         }
         rtyped(self.jit.0.program.db, self.jit.0.program.roots, f)?.ok()
+    }
+
+    fn effects(&self, f: &FuncSym) -> Effects {
+        self.jit.effects(f)
+    }
+}
+
+/// What the inliner asks about helpers that compilers of drivers follow.
+struct HelperSummaries<'a, 'db> {
+    jit: JitSummaries<'db>,
+    /// The function that they are inlined into.
+    own: &'a FuncSym,
+}
+
+impl Summaries for HelperSummaries<'_, '_> {
+    fn program(&self) -> &dyn Program {
+        self.jit.program()
+    }
+
+    fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
+        Some(Arc::new(taipan_transform::summary(&*self.simplified(f)?)))
+    }
+
+    /// The RTyper's graph of a helper whose calls are followed.
+    fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
+        let FuncKind::Helper { .. } = f.kind() else {
+            return None;
+        };
+        let (db, key) = (self.jit.0.program.db, self.jit.0.key(f));
+        let stays = f == self.own
+            || taipan_jit::is_done_by_compilers(f)
+            || inlining(db, key) == Inlining::Never
+            || !looks_inside(db, key);
+        if stays {
+            return None;
+        }
+        rtyped(db, key.roots(db), f)?.ok()
     }
 
     fn effects(&self, f: &FuncSym) -> Effects {

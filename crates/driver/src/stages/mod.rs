@@ -34,6 +34,6 @@ pub(crate) use graphs::{
     optimized_summary, search_of, simplified, simplified_key, simplified_mentions,
     simplified_summary,
 };
-pub(crate) use jit::{entered_exceptions, jit_graph, jit_optimized};
+pub(crate) use jit::{entered_exceptions, graph_to_follow, jit_graph, jit_optimized};
 pub use program::{GraphStage, JitPasses, StageProgram, root_syms};
 pub(crate) use program::{QuerySummaries, root_sym, rtyped};

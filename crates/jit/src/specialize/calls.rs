@@ -10,6 +10,7 @@ use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::pure::PureFact;
 use crate::residual::void_operand;
 use crate::state::{Content, GenVar, JitState, RedBox, Val};
+use crate::timeshift::ENSURE_INDEX;
 use crate::world::{Called, World};
 
 /// What a call calls, what it passes, and the functions that may be meant by an indirect one, where
@@ -35,8 +36,22 @@ fn passed(op: &TsOp) -> &[Arg] {
 /// residual code, and the array with it.
 const FILL_ITEMS: &str = "rlist.fill_items";
 
-fn is_helper(f: &FuncSym, wanted: &str) -> bool {
-    matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == wanted)
+/// Whether compilers may do without calling a helper, so that its calls have to stay calls.
+pub fn is_done_by_compilers(f: &FuncSym) -> bool {
+    match f.kind() {
+        FuncKind::Helper { name, .. } => [FILL_ITEMS, ENSURE_INDEX].contains(&&**name),
+        _ => false,
+    }
+}
+
+/// Whether a call may be done without the helper that is called (see [`Specializer::helper_call`]).
+pub(super) fn is_helper_call(op: &TsOp) -> bool {
+    match op.args.first() {
+        Some(Arg::Const(LLConst::Func(f))) => {
+            matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == FILL_ITEMS)
+        }
+        _ => false,
+    }
 }
 
 impl Specializer<'_> {
@@ -73,7 +88,7 @@ impl Specializer<'_> {
             state.frame_mut().op += 1;
             return Ok(Some(state));
         };
-        let state = self.enter(world, state, op, target.0)?;
+        self.enter(world, &mut state, op, target.0)?;
         let states = self.run_activation(world, vec![state])?;
         let mut states = self.return_to_caller(states).into_iter();
         let first = states.next();
@@ -90,12 +105,7 @@ impl Specializer<'_> {
         op: &TsOp,
     ) -> bool {
         let graph = self.graphs[state.frame().code as usize].clone();
-        let known = match op.args.first() {
-            Some(Arg::Const(LLConst::Func(f))) if is_helper(f, FILL_ITEMS) => {
-                self.fill_items(world, state, &graph, passed(op))
-            }
-            _ => false,
-        };
+        let known = is_helper_call(op) && self.fill_items(world, state, &graph, passed(op));
         if known {
             let frame = state.frame_mut();
             frame.values.set(op.result, Val::Green(0));
@@ -108,32 +118,32 @@ impl Specializer<'_> {
     pub(super) fn enter(
         &mut self,
         world: &mut dyn World,
-        mut state: JitState,
+        state: &mut JitState,
         op: &TsOp,
         code: u32,
-    ) -> Result<JitState, Failure> {
+    ) -> Result<(), Failure> {
         let graph = self.graphs[state.frame().code as usize].clone();
         let callee = self.graphs[code as usize].clone();
         let mut frame = self.new_frame(code);
-        let inputs = callee.blocks[callee.start as usize].inputs.clone();
+        let inputs = callee.blocks[callee.start as usize].inputs.iter();
         for (arg, input) in passed(op).iter().zip(inputs) {
-            let info = &callee.slots[input as usize];
+            let info = &callee.slots[*input as usize];
             let val = if info.ty.is_void() {
                 Val::Green(0)
             } else if info.green {
-                let known = self.known_arg(world, &state, arg);
+                let known = self.known_arg(world, state, arg);
                 Val::Green(known.ok_or("a green argument is not known")?)
             } else {
-                Val::Red(self.red_arg(world, &mut state, &graph, arg))
+                Val::Red(self.red_arg(world, state, &graph, arg))
             };
-            frame.values.set(input, val);
+            frame.values.set(*input, val);
         }
         state.keep_only(&op.live);
         let caller = state.frame_mut();
         caller.waiting = op.result;
         caller.op += 1;
         state.frames.push(frame);
-        Ok(state)
+        Ok(())
     }
 
     /// A call of a function that gives the same whenever it gets the same arguments, in a

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, View};
 
-use super::calls::callee_and_args;
+use super::calls::{callee_and_args, is_helper_call};
 use super::stubs::Promoted;
-use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer};
+use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer, is_own, returned, taken};
 use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsOp};
 use crate::drivers::DriverInfo;
 use crate::freeze::Matched;
@@ -89,22 +89,33 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    /// Does what no other state comes of, operations and jumps, up to the first thing of which
-    /// some does.
+    /// Does what no other state comes of, operations, jumps, and calls of known functions that are
+    /// followed, up to the first thing of which some does.
     fn run_plain(&mut self, world: &mut dyn World, state: &mut JitState) -> Result<(), Failure> {
         while self.steps <= MOST_STEPS {
             let frame = state.frame();
             let graph = self.graphs[frame.code as usize].clone();
             let block = &graph.blocks[frame.block as usize];
             let left = block.ops.get(frame.op as usize..).unwrap_or_default();
+            let mut entered = None;
             for op in left {
                 if !is_plain(&op.kind) {
-                    return Ok(());
+                    entered = self.followed(state, op);
+                    if entered.is_none() {
+                        return Ok(());
+                    }
+                    self.steps += 1;
+                    break;
                 }
                 self.steps += 1;
                 self.residual.here = self.own_place(state);
                 self.operation(world, state, &graph, op)?;
                 state.frame_mut().op += 1;
+            }
+            if let Some(code) = entered {
+                let op = &block.ops[state.frame().op as usize];
+                self.enter(world, state, op, code)?;
+                continue;
             }
             match &block.exit {
                 TsExit::Goto(link) => self.follow(world, state, &graph, link),
@@ -117,11 +128,54 @@ impl Specializer<'_> {
                     let link = if w != 0 { yes } else { no };
                     self.follow(world, state, &graph, link);
                 }
-                TsExit::Switch(..) | TsExit::Overflow(..) | TsExit::Return(_) => return Ok(()),
+                TsExit::Switch(on, links) => {
+                    let known = self.known_arg(world, state, on);
+                    let Some(link) = known.and_then(|w| taken(world, w, links)) else {
+                        return Ok(());
+                    };
+                    self.follow(world, state, &graph, link);
+                }
+                TsExit::Return(slot) if state.frames.len() > 1 => {
+                    state.returned = returned(state, &graph, *slot);
+                    self.return_one(state);
+                }
+                TsExit::Overflow(..) | TsExit::Return(_) => return Ok(()),
             }
             self.steps += 1;
         }
         Ok(())
+    }
+
+    /// The graph of the function that a call of a constant enters.
+    fn followed(&mut self, state: &JitState, op: &TsOp) -> Option<u32> {
+        let (TsKind::Call(..) | TsKind::Inline(_)) = &op.kind else {
+            return None;
+        };
+        let Arg::Const(LLConst::Func(f)) = callee_and_args(op).0 else {
+            return None;
+        };
+        if is_helper_call(op) {
+            return None;
+        }
+        match &op.kind {
+            TsKind::Call(_, targets) => match &targets[..] {
+                [only] => Some(only.1.0),
+                _ => None,
+            },
+            TsKind::Inline(targets) => self.inlined(state, f, targets),
+            _ => None,
+        }
+    }
+
+    /// The graph of a function that is compiled into its caller if it is called.
+    fn inlined(&mut self, state: &JitState, f: &FuncSym, targets: &[FuncSym]) -> Option<u32> {
+        if self.is_full() || state.frames.len() >= MOST_DEPTH || !targets.contains(f) {
+            return None;
+        }
+        let code = self.code_of(f)?;
+        let already = state.frames.iter().filter(|f| f.code == code);
+        let inside = already.count() < MOST_RECURSION || self.drivers[code as usize].is_some();
+        inside.then_some(code)
     }
 
     /// One operation, or the end of a block, and what is plain before.
@@ -190,7 +244,10 @@ impl Specializer<'_> {
                     (None, _) => None,
                 };
                 match target {
-                    Some(code) => self.enter(world, state, op, code).map(Some),
+                    Some(code) => {
+                        self.enter(world, &mut state, op, code)?;
+                        Ok(Some(state))
+                    }
                     None => self.call_residual(world, state, op).map(Some),
                 }
             }
@@ -263,7 +320,7 @@ impl Specializer<'_> {
         }
         let code = self.program.timeshifted(f).map(|graph| {
             self.drivers.push(self.program.driver(&graph.func));
-            self.heads.push(graph.loop_heads());
+            self.own.push(is_own(&graph.func));
             self.graphs.push(graph);
             self.graphs.len() as u32 - 1
         });
@@ -295,16 +352,11 @@ impl Specializer<'_> {
                 }
             },
         };
-        let code = match called.filter(|f| targets.contains(f)) {
-            Some(f) => self.code_of(&f),
-            None => None,
-        };
-        let inside = |code: &u32| {
-            let already = state.frames.iter().filter(|f| f.code == *code);
-            already.count() < MOST_RECURSION || self.drivers[*code as usize].is_some()
-        };
-        match code.filter(inside) {
-            Some(code) => self.enter(world, state, op, code).map(Some),
+        match called.and_then(|f| self.inlined(&state, &f, targets)) {
+            Some(code) => {
+                self.enter(world, &mut state, op, code)?;
+                Ok(Some(state))
+            }
             None => self.call_residual(world, state, op).map(Some),
         }
     }
@@ -390,7 +442,7 @@ impl Specializer<'_> {
     /// to rounds in which nothing is.
     fn is_met_before(&self, state: &JitState) -> bool {
         let frame = state.frame();
-        let head = self.heads[frame.code as usize][frame.block as usize];
+        let head = self.graphs[frame.code as usize].blocks[frame.block as usize].is_head;
         self.of_driver && !head && state.met == Some(state.at) && !self.is_full()
     }
 

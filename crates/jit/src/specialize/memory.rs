@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use taipan_lltype::{
     Accessed, FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, StructBody,
     VOID, View, VoidConst,
@@ -51,7 +52,7 @@ impl Specializer<'_> {
                 interior: true,
             };
         };
-        let mut steps = Vec::with_capacity(path.len());
+        let mut steps: SmallVec<[Step<'_>; 2]> = SmallVec::new();
         for a in path {
             steps.push(match field(Some(a)) {
                 Some(name) => Step::Field(name),

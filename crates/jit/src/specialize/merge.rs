@@ -287,21 +287,24 @@ impl Specializer<'_> {
 
     /// Takes states that have returned back into the caller.
     pub(super) fn return_to_caller(&self, mut states: Vec<JitState>) -> Vec<JitState> {
-        for state in &mut states {
-            state.frames.pop();
-            let frame = state.frame();
-            let (slot, code) = (frame.waiting, frame.code);
-            let returned = std::mem::replace(&mut state.returned, Val::Unset);
-            let Some(info) = self.graphs[code as usize].slots.get(slot as usize) else {
-                continue;
-            };
-            let val = match returned {
-                Val::Green(w) if !info.green => Val::Red(state.constant(w, info.ty)),
-                other => other,
-            };
-            state.frame_mut().values.set(slot, val);
-        }
+        states.iter_mut().for_each(|s| self.return_one(s));
         states
+    }
+
+    /// Takes a state that has returned back into the caller.
+    pub(super) fn return_one(&self, state: &mut JitState) {
+        state.frames.pop();
+        let frame = state.frame();
+        let (slot, code) = (frame.waiting, frame.code);
+        let returned = std::mem::replace(&mut state.returned, Val::Unset);
+        let Some(info) = self.graphs[code as usize].slots.get(slot as usize) else {
+            return;
+        };
+        let val = match returned {
+            Val::Green(w) if !info.green => Val::Red(state.constant(w, info.ty)),
+            other => other,
+        };
+        state.frame_mut().values.set(slot, val);
     }
 
     /// Makes a value known: by itself, or by stopping until it arrives at run time.

@@ -1,9 +1,10 @@
 //! Operations: computed if their operands are known, else generated.
 
+use smallvec::SmallVec;
 use taipan_graph::Const;
 use taipan_lltype::{
-    LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, UNICODE,
-    VOID, View, VoidConst, const_word, fold, fold_number, word_const,
+    LLConst, LLOp, LLOperand, LLType, NumFamily, NumOp, OBJECT, OBJECT_VTABLE, PlainOp, SIGNED,
+    UNICODE, VOID, View, VoidConst, const_word, fold, fold_number, word_const,
 };
 
 use super::{Failure, Specializer};
@@ -528,40 +529,33 @@ impl Specializer<'_> {
         plain: LLOp,
         ty: LLType,
     ) -> Option<Word> {
-        let mut words = Vec::with_capacity(op.args.len());
+        let mut operands: SmallVec<[(Word, LLType); 3]> = SmallVec::new();
         for a in &op.args {
-            words.push(self.known_arg(world, state, a)?);
+            operands.push((self.known_arg(world, state, a)?, self.arg_ty(state, a)));
         }
-        match (plain.view(&op.args), plain.view(&words)) {
-            (
-                _,
-                View::Getsubstruct { object: 0, .. } | View::Getarraysubstruct { array: 0, .. },
-            ) => None,
-            (
-                View::Getsubstruct {
-                    object,
-                    field: name,
-                },
-                View::Getsubstruct { object: at, .. },
-            ) => {
-                let container = self.pointee_of(state, object)?;
+        match plain.view(&operands) {
+            View::Getsubstruct { object: (0, _), .. }
+            | View::Getarraysubstruct { array: (0, _), .. } => None,
+            View::Getsubstruct {
+                object: (at, ty), ..
+            } => {
+                let View::Getsubstruct { field: name, .. } = plain.view(&op.args) else {
+                    return None;
+                };
                 let name = field(Some(name))?;
-                let at = world.memory().field(*at as u64, container, name).ok()?;
-                Some(Word::from(at.0))
-            }
-            (
-                View::Getarraysubstruct { array, .. },
-                View::Getarraysubstruct { array: at, index },
-            ) => {
-                let container = self.pointee_of(state, array)?;
-                let at = (world.memory()).item(*at as u64, container, *index as u64);
+                let at = world.memory().field(*at as u64, ty.pointee()?, name);
                 Some(Word::from(at.ok()?.0))
             }
-            _ => {
-                let types = op.args.iter().map(|a| self.arg_ty(state, a));
-                let operands: Vec<_> = words.into_iter().zip(types).collect();
-                fold_words(plain, &operands, ty)
+            View::Getarraysubstruct {
+                array: (at, ty),
+                index: (index, _),
+            } => {
+                let at = world
+                    .memory()
+                    .item(*at as u64, ty.pointee()?, *index as u64);
+                Some(Word::from(at.ok()?.0))
             }
+            _ => fold_words(plain, &operands, ty),
         }
     }
 
@@ -629,10 +623,12 @@ pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) 
 
 /// Folds an operation on numbers.
 fn number(family: NumFamily, op: NumOp, words: (Word, Word), result: LLType) -> Option<Word> {
-    const_word(&word_const(
-        fold_number(family, op, words, result)?,
-        result,
-    )?)
+    let word = fold_number(family, op, words, result)?;
+    if result == *SIGNED {
+        // It is the word of its constant.
+        return Some(word);
+    }
+    const_word(&word_const(word, result)?)
 }
 
 /// Whether it is not known what of the objects of the program an operation reads or
