@@ -204,6 +204,40 @@ impl Slots {
     }
 }
 
+/// A set of variables of a graph.
+#[derive(Default)]
+struct VarSet {
+    members: Vec<bool>,
+    len: usize,
+}
+
+impl VarSet {
+    fn contains(&self, v: VarId) -> bool {
+        self.members.get(v.index()).is_some_and(|is| *is)
+    }
+
+    fn insert(&mut self, v: VarId) {
+        if self.members.len() <= v.index() {
+            self.members.resize(v.index() + 1, false);
+        }
+        self.len += usize::from(!std::mem::replace(&mut self.members[v.index()], true));
+    }
+}
+
+impl Extend<VarId> for VarSet {
+    fn extend<T: IntoIterator<Item = VarId>>(&mut self, all: T) {
+        all.into_iter().for_each(|v| self.insert(v));
+    }
+}
+
+impl FromIterator<VarId> for VarSet {
+    fn from_iter<T: IntoIterator<Item = VarId>>(all: T) -> VarSet {
+        let mut set = VarSet::default();
+        set.extend(all);
+        set
+    }
+}
+
 struct Roots {
     /// By block, and by index of its operations that can collect: the roots, perhaps
     /// none.
@@ -375,12 +409,13 @@ impl Roots {
     /// Input arguments that stay in their slots: those which are there whichever way
     /// control came, and which no way from there uses before the next collection that
     /// they survive. Links pass nothing for them.
-    fn resident(&self, g: &LLGraph, order: &[BlockId], saved: &Saved) -> FxHashSet<VarId> {
-        let mut needed: FxHashSet<VarId> = FxHashSet::default();
+    fn resident(&self, g: &LLGraph, order: &[BlockId], saved: &Saved) -> VarSet {
+        let mut needed = VarSet::default();
         for b in order {
             let last = *b == g.returnblock || *b == g.exceptblock;
             let inputs = g.block(*b).inputargs.iter();
-            needed.extend(inputs.filter(|v| last || !saved.at_entry[b].contains(v)));
+            let inputs = inputs.filter(|v| last || !saved.at_entry[b].contains(v));
+            needed.extend(inputs.copied());
         }
         for (link, saves) in &saved.on_links {
             needed.extend(
@@ -390,21 +425,21 @@ impl Roots {
             );
         }
         loop {
-            let before = needed.len();
+            let before = needed.len;
             for b in order.iter().rev() {
                 self.needed_by(g, *b, &mut needed);
             }
-            if needed.len() == before {
+            if needed.len == before {
                 break;
             }
         }
         let all = order.iter().flat_map(|b| &saved.at_entry[b]);
-        all.filter(|v| !needed.contains(v)).copied().collect()
+        all.filter(|v| !needed.contains(**v)).copied().collect()
     }
 
     /// Adds the input arguments of a block that are used there, or passed on to where
     /// they are, before they are among the roots of an operation.
-    fn needed_by(&self, g: &LLGraph, b: BlockId, needed: &mut FxHashSet<VarId>) {
+    fn needed_by(&self, g: &LLGraph, b: BlockId, needed: &mut VarSet) {
         let block = g.block(b);
         let mut safe: FxHashSet<VarId> = FxHashSet::default();
         let mut places = self.places.get(&b).into_iter().flatten().peekable();
@@ -417,7 +452,7 @@ impl Roots {
         for link in &block.exits {
             for (a, v) in link.args.iter().zip(&g.block(link.target).inputargs) {
                 if let Some(a) = a.as_var()
-                    && needed.contains(v)
+                    && needed.contains(*v)
                     && !safe.contains(&a)
                 {
                     needed.insert(a);
@@ -532,7 +567,7 @@ impl Roots {
     }
 
     /// Saves and restores the roots of one block.
-    fn rewrite(&self, g: &mut LLGraph, b: BlockId, known: &Saved, resident: &FxHashSet<VarId>) {
+    fn rewrite(&self, g: &mut LLGraph, b: BlockId, known: &Saved, resident: &VarSet) {
         let entry = &known.at_entry[&b];
         self.pass_nothing(g, b, known, resident);
         let places = self.places.get(&b).map_or(&[][..], Vec::as_slice);
@@ -540,7 +575,9 @@ impl Roots {
         let operations = std::mem::take(&mut g.block_mut(b).operations);
         let mut new = Vec::with_capacity(operations.len() * 2);
         // Roots to be read back, and what the others are called now.
-        let mut stale: FxHashSet<VarId> = entry.intersection(resident).copied().collect();
+        let mut stale: FxHashSet<VarId> = (entry.iter().copied())
+            .filter(|v| resident.contains(*v))
+            .collect();
         let mut names: FxHashMap<VarId, VarId> = FxHashMap::default();
         let mut places = places.iter().peekable();
         let canraise = g.block(b).canraise();
@@ -593,20 +630,14 @@ impl Roots {
 
     /// Takes what stays in slots out of the links of a block, but for what is saved on
     /// the way.
-    fn pass_nothing(
-        &self,
-        g: &mut LLGraph,
-        b: BlockId,
-        known: &Saved,
-        resident: &FxHashSet<VarId>,
-    ) {
+    fn pass_nothing(&self, g: &mut LLGraph, b: BlockId, known: &Saved, resident: &VarSet) {
         for exit in 0..g.block(b).exits.len() {
             let id = LinkId { source: b, exit };
             let on_link = known.on_links.iter().find(|(link, _)| *link == id);
             for i in 0..g.link(id).args.len() {
                 let to = g.block(g.link(id).target).inputargs[i];
                 let saves = on_link.is_some_and(|(_, saves)| saves.iter().any(|s| s.1 == i));
-                if resident.contains(&to) && !saves {
+                if resident.contains(to) && !saves {
                     let nothing = constant(LLConst::Null(*g.ty(to)));
                     g.link_mut(id).args[i] = nothing;
                 }
