@@ -138,25 +138,54 @@ def f():
     );
 }
 
-/// Python calls finalizers of objects that refer to one another.
+/// Python calls all finalizers at once.
 #[test]
-fn circles_are_not_finalized() {
+fn cycles_are_finalized_one_at_a_time() {
     let source = "
 class Holder(Noted):
     def __init__(self, n, held):
         self.n = n
         self.held = held
     def __del__(self): notes.died.append(self.n * 10 + self.held.n)
-def make_circle():
+def make_cycle():
     a = Holder(1, None)
     b = Holder(2, a)
     a.held = b
-def circle():
+    notes.refs = [weakref.ref(a), weakref.ref(b)]
+def cycle():
     start()
-    make_circle()
-    return died() + '|' + died()
+    make_cycle()
+    first = died()
+    for ref in notes.refs: first += ' ' + str(ref() is None)
+    return first + '|' + died() + '|' + died()
+def make_queue(n):
+    nodes = [Node(i) for i in range(n)]
+    for i in range(n):
+        nodes[i].next = nodes[(i + 3) % n]
+        queue.register_finalizer(nodes[i])
+class Node(object):
+    def __init__(self, n): self.n = n
+class Queue(rgc.FinalizerQueue):
+    Class = Node
+    def finalizer_trigger(self): pass
+queue = Queue()
+def queued(n):
+    make_queue(n)
+    found = ''
+    for i in range(n + 1):
+        rgc.collect()
+        while True:
+            node = queue.next_dead()
+            if node is None: break
+            found += str(node.n)
+    return found
 ";
-    check_without_python(&format!("{NOTES}{source}"), "circle() == \"|\"");
+    let program = format!("import weakref\n{NOTES}{source}");
+    let calls = "
+        cycle() == \"12 1 1|12 21|12 21\"
+        queued(7) == \"0123456\"
+        ";
+    check_without_python(&program, calls);
 }
 
 #[test]

@@ -78,6 +78,10 @@ impl Heap<'_> {
         // Dead objects, by the first of the registered ones that led to them.
         let mut reached: FxHashMap<usize, usize> = FxHashMap::default();
         for (x, _) in &registered {
+            if reached.get(x).is_some_and(|first| first != x) {
+                // It waits for the object that led to it, even if that is in a cycle with it.
+                continue;
+            }
             let mut todo = vec![*x];
             while let Some(y) = todo.pop() {
                 if self.objects[y].marked || !self.is_collected(y) {
@@ -96,7 +100,7 @@ impl Heap<'_> {
         self.clear_weakrefs(&reached);
         let mut revived = Vec::new();
         for (x, trigger) in registered {
-            if self.objects[x].marked {
+            if self.objects[x].marked || reached.get(&x) != Some(&x) {
                 self.finalizers.registered.push((x, trigger));
                 continue;
             }

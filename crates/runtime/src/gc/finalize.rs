@@ -7,9 +7,8 @@
 //! collection. Only major collections look for these.
 //!
 //! Of several dead objects, those come first that no other one of them refers to; the
-//! others wait for the next collection. Objects that refer to each other in a circle
-//! wait forever. The order is that of incminimark
-//! (`deal_with_objects_with_finalizers`).
+//! others wait for the next collection. Of a cycle, the object that was registered first
+//! comes first. The order is that of incminimark (`deal_with_objects_with_finalizers`).
 
 use super::header::TypeInfo;
 use super::major::is_marked;
@@ -217,6 +216,10 @@ impl Gc {
             let mut todo: Stack<Obj> = Stack::new();
             for i in 0..self.finalizers.old.len() {
                 let x = self.finalizers.old.as_slice()[i].obj;
+                if reached.get(x).is_some_and(|first| first != x) {
+                    // It waits for the object that led to it, even if that is in a cycle with it.
+                    continue;
+                }
                 todo.push(x);
                 while let Some(y) = todo.pop() {
                     if is_marked(y) {
@@ -241,10 +244,9 @@ impl Gc {
             todo.release();
             self.drain_marked();
             self.finish_old_weakrefs(&reached);
-            reached.release();
             let mut old = core::mem::replace(&mut self.finalizers.old, Stack::new());
             old.retain_map(|r| {
-                if is_marked(r.obj) {
+                if is_marked(r.obj) || reached.get(r.obj) != Some(r.obj) {
                     return Some(r);
                 }
                 // Marked below: an object may be registered twice.
@@ -255,6 +257,7 @@ impl Gc {
                 None
             });
             self.finalizers.old = old;
+            reached.release();
             self.mark_waiting();
             self.drain_marked();
             let list = &mut self.finalizers;

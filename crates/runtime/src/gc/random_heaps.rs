@@ -87,12 +87,8 @@ impl Model {
 
     /// The numbers of what can be reached, queues apart.
     fn reachable(&self) -> BTreeSet<Id> {
-        self.reachable_from(self.roots.iter().chain(&self.kept).copied())
-    }
-
-    fn reachable_from(&self, start: impl Iterator<Item = Id>) -> BTreeSet<Id> {
         let mut found = BTreeSet::new();
-        let mut todo: Vec<Id> = start.collect();
+        let mut todo: Vec<Id> = self.roots.iter().chain(&self.kept).copied().collect();
         while let Some(id) = todo.pop() {
             if found.insert(id) {
                 match &self.objects[id].contents {
@@ -347,12 +343,9 @@ impl Model {
         live
     }
 
-    /// What the finalizers must have added up, once nothing comes out of the queue any more: what
-    /// is still in it waits in a circle.
+    /// Sum of what the finalizers must have added, once nothing comes out of the queue any more.
     fn finalized(&self) -> usize {
-        let waiting = (0..self.objects.len()).filter(|id| self.objects[*id].in_queue);
-        let held = self.roots.iter().chain(&self.kept).copied();
-        let alive = self.reachable_from(held.chain(waiting));
+        let alive = self.reachable();
         let is_dead =
             |id: &Id| matches!(self.objects[*id].contents, Contents::Mortal) && !alive.contains(id);
         let dead = (0..self.objects.len()).filter(is_dead);

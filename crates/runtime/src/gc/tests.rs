@@ -606,11 +606,11 @@ fn heavy_finalizers_run_after_collections() {
     let middle = make(2, last);
     make(1, middle);
     make(4, 0);
-    let circle = push(make(9, 0));
-    let other = make(8, *root(circle));
-    set_pointer(*root(circle), 2, other);
+    let cycle = push(make(9, 0));
+    let other = make(8, *root(cycle));
+    set_pointer(*root(cycle), 2, other);
     pop();
-    for order in [14, 142, 1423, 1423] {
+    for order in [149, 14_928, 149_283, 149_283] {
         unsafe { rpy_gc_collect() };
         assert_eq!(NOTED.load(Ordering::Relaxed), order);
     }
