@@ -51,18 +51,13 @@ pub fn set_saved_errno(number: i64) {
     sys::save_errno(number);
 }
 
-/// `write`: the number of bytes that were written. A signal that arrives before the first one is an error (EINTR),
-/// so that the program can handle it.
+/// One call of `write`: the number of written bytes. A signal that arrives before the first byte is written is
+/// an error (EINTR); a later one ends the call early, so that the program can handle it.
 pub fn write(fd: i64, s: &mut [u8]) -> i64 {
-    let mut rest: &[u8] = s;
-    while !rest.is_empty() {
-        match write_some(fd as c_int, rest) {
-            Ok(n) => rest = &rest[n..],
-            Err(error) if rest.len() == s.len() => return -error,
-            Err(_) => break,
-        }
+    match write_some(fd as c_int, s) {
+        Ok(n) => n as i64,
+        Err(error) => -error,
     }
-    (s.len() - rest.len()) as i64
 }
 
 /// Writes all of the runtime's own text, whatever signals arrive: the number of bytes.
@@ -318,7 +313,7 @@ pub(crate) fn time_after(microseconds: i64) -> Timespec {
     t
 }
 
-/// Sleeps; not at all for negative or undefined times.
+/// Sleeps, until a signal arrives; not at all for negative or undefined times.
 pub fn sleep(seconds: f64) {
     if seconds.is_nan() || seconds <= 0.0 {
         return;
@@ -328,6 +323,6 @@ pub fn sleep(seconds: f64) {
         nsec: ((seconds - (seconds as i64) as f64) * 1e9) as i64,
     };
     let request = &raw mut t;
-    // SAFETY: both arguments are valid; an interrupted sleep goes on with the rest.
-    while unsafe { sys::nanosleep(request, request) } < 0 && errno() == i64::from(sys::EINTR) {}
+    // SAFETY: both arguments are valid.
+    unsafe { sys::nanosleep(request, request) };
 }

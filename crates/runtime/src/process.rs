@@ -81,20 +81,16 @@ pub fn fork() -> i64 {
     pid
 }
 
-/// `waitpid`: the process in the upper 32 bits, its status in the lower.
+/// `waitpid`: the process in the upper 32 bits, its status in the lower. A signal is an error (EINTR).
 #[cfg(unix)]
 pub fn waitpid(pid: i64, options: i64) -> i64 {
     let mut status: c_int = 0;
-    loop {
-        // SAFETY: `status` is valid for writing.
-        let pid = unsafe { sys::waitpid(pid as c_int, &raw mut status, options as c_int) };
-        if pid >= 0 {
-            return i64::from(pid) << 32 | i64::from(status as u32);
-        }
-        if errno() != i64::from(sys::EINTR) {
-            return -errno();
-        }
+    // SAFETY: `status` is valid for writing.
+    let pid = unsafe { sys::waitpid(pid as c_int, &raw mut status, options as c_int) };
+    if pid < 0 {
+        return -errno();
     }
+    i64::from(pid) << 32 | i64::from(status as u32)
 }
 
 /// The starts of words that each have a zero byte after them, and a null pointer.
@@ -136,9 +132,10 @@ pub fn kill(pid: i64, signal: i64) -> i64 {
     let signal = signal as c_int;
     // SAFETY: at worst there is no such process or signal, which is an error.
     checked(i64::from(unsafe {
-        // What a program sends to itself has arrived when this returns, even where the
-        // process has threads besides the program's.
-        if pid == i64::from(sys::getpid()) && signal != 0 {
+        // A signal that a program with one thread sends to itself has arrived when this returns,
+        // even if the process has other threads besides. With several threads the system chooses
+        // the thread: one that waits for the signal, or the first one.
+        if pid == i64::from(sys::getpid()) && signal != 0 && !threads::started() {
             sys::raise(signal)
         } else {
             sys::kill(pid as c_int, signal)

@@ -58,8 +58,12 @@ extern "C" fn note(number: c_int) {
         // by handlers.
         unsafe {
             let errno = *sys::__errno_location();
-            if sys::write(fd, byte.as_ptr(), 1) < 0 {
-                WAKEUP_ERRNO.store(*sys::__errno_location(), SeqCst);
+            while sys::write(fd, byte.as_ptr(), 1) < 0 {
+                let failure = *sys::__errno_location();
+                if failure != sys::EINTR {
+                    WAKEUP_ERRNO.store(failure, SeqCst);
+                    break;
+                }
             }
             *sys::__errno_location() = errno;
         }

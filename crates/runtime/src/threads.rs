@@ -37,6 +37,8 @@ pub(crate) struct Thread {
     /// Which of the programs of this process it belongs to.
     program: usize,
     entry: Option<Entry>,
+    /// Another thread ran since the program's function for switches was called in this one.
+    switched: bool,
     /// Its shadow stack; none for what the program started on.
     shadow: ShadowStack,
     /// It ran since the last minor collection: its roots may be young objects.
@@ -123,6 +125,8 @@ struct Lock {
     program: usize,
     /// What new threads get, 0: what the system gives.
     stack_size: i64,
+    /// Called in the thread that runs after a switch. The holder's.
+    switched: Option<Entry>,
 }
 
 static mut LOCK: Lock = Lock {
@@ -136,6 +140,7 @@ static mut LOCK: Lock = Lock {
     all: ptr::null_mut(),
     program: 0,
     stack_size: 0,
+    switched: None,
 };
 
 /// Whether a second thread was ever started.
@@ -180,7 +185,9 @@ pub fn take() {
         // SAFETY: as above.
         unsafe {
             let errno = *sys::__errno_location();
-            acquire(own());
+            let me = own();
+            acquire(me);
+            tell(me);
             *sys::__errno_location() = errno;
         }
     }
@@ -210,6 +217,36 @@ pub fn give_way() {
         }
         (*l).mutex.unlock();
         acquire(me);
+        tell(me);
+    }
+}
+
+/// Sets the function that every switch to another thread of the program calls, in the thread that runs then.
+///
+/// # Safety
+/// The caller has the lock. `callback` is a function of the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_thread_switched(callback: Entry) {
+    // SAFETY: by contract.
+    unsafe { (*lock()).switched = Some(callback) };
+}
+
+/// Calls the program's function for switches, if the threads switched. An exception that waits for C code to return
+/// defers the call to the next time that the thread takes the lock.
+///
+/// # Safety
+/// `me` is the calling thread, which has the lock; its roots are saved.
+unsafe fn tell(me: *mut Thread) {
+    // SAFETY: by contract. The function may collect, as another thread might have before.
+    unsafe {
+        if (*me).switched
+            && (*state()).exc_type.is_null()
+            && let Some(callback) = (*lock()).switched
+        {
+            (*me).switched = false;
+            callback();
+            exc::report_ignored(b"exception raised after a switch of threads, ignored: ");
+        }
     }
 }
 
@@ -291,9 +328,9 @@ pub unsafe extern "C" fn rpy_callback_enter() -> i64 {
         acquire(me);
         if foreign {
             enlist(me);
-            return FOREIGN;
         }
-        TOOK_LOCK
+        tell(me);
+        if foreign { FOREIGN } else { TOOK_LOCK }
     }
 }
 
@@ -370,6 +407,7 @@ unsafe extern "C" fn run(thread: *mut c_void) -> *mut c_void {
         pthread::set_own(me.cast());
         (*me).settle();
         acquire(me);
+        tell(me);
         if let Some(entry) = (*me).entry {
             entry();
         }
@@ -437,6 +475,7 @@ unsafe fn acquire(me: *mut Thread) {
                 put_away(last);
             }
             bring(me);
+            (*me).switched = true;
         }
     }
 }
@@ -590,6 +629,7 @@ pub(crate) unsafe fn teardown() {
         }
         pthread::set_own(ptr::null_mut());
         (*l).stack_size = 0;
+        (*l).switched = None;
         (*l).free.signal_all();
         (*l).taken.signal_all();
         (*l).mutex.unlock();
@@ -977,6 +1017,7 @@ pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_callback_enter", rpy_callback_enter as *const u8);
     out("rpy_callback_leave", rpy_callback_leave as *const u8);
     out("rpy_thread_start", rpy_thread_start as *const u8);
+    out("rpy_thread_switched", rpy_thread_switched as *const u8);
     out("rpy_thread_word", rpy_thread_word as *const u8);
     out("rpy_thread_object", rpy_thread_object as *const u8);
     out("rpy_thread_set_object", rpy_thread_set_object as *const u8);

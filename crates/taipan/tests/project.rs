@@ -193,36 +193,3 @@ fn a_manual_page_for_every_command() {
     assert!(page.contains("taipan\\-watch\\-run"), "{page}");
     assert!(page.contains("\\-\\-hot"), "{page}");
 }
-
-/// Reads from a pipe that nobody writes to, while a timer sends signals.
-const INTERRUPTED: &str = "\
-import os
-from rpython.rlib import rsignal
-from rpython.rtyper.lltypesystem import lltype, rffi
-def set_timer():
-    with lltype.scoped_alloc(rsignal.itimervalP.TO, 1) as timer:
-        for time in [timer[0].c_it_interval, timer[0].c_it_value]:
-            rffi.setintfield(time, 'c_tv_sec', 0)
-            rffi.setintfield(time, 'c_tv_usec', 50000)
-        rsignal.c_setitimer(rffi.cast(rffi.INT, rsignal.ITIMER_REAL), timer,
-                            lltype.nullptr(rsignal.itimervalP.TO))
-def entry_point(argv):
-    reading, writing = os.pipe()
-    rsignal.pypysig_setflag(rsignal.SIGALRM)
-    set_timer()
-    try:
-        os.read(reading, 1)
-    except OSError as e:
-        print e.errno, rsignal.pypysig_poll() == rsignal.SIGALRM
-    return 0
-";
-
-#[test]
-fn signals_interrupt_reads_of_executables() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("main.py"), INTERRUPTED).unwrap();
-    works(folder.path(), &["build", "main.py", "-o", "main"]);
-    let ran = Command::new(folder.path().join("main")).output().unwrap();
-    // EINTR.
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "4 1\n");
-}

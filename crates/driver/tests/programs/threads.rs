@@ -121,6 +121,41 @@ def stacks(n):
 }
 
 #[test]
+fn functions_called_at_switches() {
+    check_without_python(
+        "
+import gc
+from rpython.rlib import rgil, rthread
+class Shared(object): pass
+shared = Shared()
+shared.switches = []
+def switched():
+    shared.switches.append('to %d' % (rthread.get_ident() == shared.first))
+def other():
+    shared.wanted = True
+    shared.done.release()
+def f(n):
+    shared.first = rthread.get_ident()
+    rgil.invoke_after_thread_switch(switched)
+    rgil.yield_thread()
+    alone = len(shared.switches)
+    for i in range(n):
+        shared.done = rthread.allocate_lock()
+        shared.done.acquire(True)
+        mine = [str(i)]
+        rthread.start_new_thread(other, ())
+        shared.done.acquire(True)
+        gc.collect()
+        assert mine[0] == str(i)
+    return alone, 'to 0' in shared.switches, 'to 1' in shared.switches, len(shared.switches) >= 2 * n
+",
+        "
+        f(5) == [0,true,true,true]
+        ",
+    );
+}
+
+#[test]
 fn variables_of_threads() {
     check_without_python(
         "

@@ -104,6 +104,13 @@ pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
     }
 }
 
+/// Threads never switch.
+///
+/// # Safety
+/// None is needed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_thread_switched(_callback: unsafe extern "C" fn()) {}
+
 /// The place of a thread-local variable that holds a word, zero at first. It stays until
 /// another one is asked for.
 ///

@@ -4,7 +4,8 @@ It is given up around calls of C functions that may take long, in programs that 
 `rthread`; and where the program says so. While a program loads it has one thread, which
 holds the lock.
 """
-from rpython.rlib.objectmodel import we_are_translated
+from rpython.rlib.objectmodel import specialize, we_are_translated
+from rpython.rtyper.lltypesystem import lltype, rffi
 from taipan_lowlevel import (rpy_gil_acquire, rpy_gil_holder, rpy_gil_release, rpy_gil_yield,
                              rpy_thread_ident)
 
@@ -47,5 +48,13 @@ def am_I_holding_the_GIL():
     return rpy_gil_holder() == rpy_thread_ident()
 
 
+_CALLBACK = lltype.Ptr(lltype.FuncType([], lltype.Void))
+_set_switched = rffi.llexternal('rpy_thread_switched', [_CALLBACK], lltype.Void, _nowrapper=True)
+
+
+@specialize.arg(0)
 def invoke_after_thread_switch(callback):
-    pass
+    """Has a function called whenever another thread runs than before, in that thread. There is one
+    such function, which raises nothing."""
+    if we_are_translated():
+        _set_switched(rffi.llhelper(_CALLBACK, callback))
