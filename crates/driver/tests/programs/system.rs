@@ -1,7 +1,7 @@
 //! Files, processes and the environment in translated code: builtin functions and
 //! modules of `os`, and what stands on them in `rpython.rlib`.
 
-use crate::support::check;
+use crate::support::{check, check_without_python};
 
 /// A name for a file or folder of this test's own.
 const OWN: &str = "
@@ -258,6 +258,25 @@ def randomness(n):
         spawned_with('5') == 5
         randomness(300) == 300
         "#,
+    );
+}
+
+/// Python 3 raises KeyError for all of them.
+#[test]
+fn variables_that_cannot_be_removed() {
+    check_without_python(
+        "
+import os
+def removed(name):
+    try: del os.environ[name]
+    except OSError as e: return e.errno
+    return 0
+",
+        "
+        removed('TAIPAN_NOT_SET') raises KeyError
+        removed('') == 22
+        removed('a=b') == 22
+        ",
     );
 }
 

@@ -79,6 +79,7 @@ def exp2(x):
     try: return rfloat.exp2(x)
     except OverflowError: return -42.0
 def cbrt(x): return rfloat.cbrt(x)
+def log2(x): return rfloat.log2(x)
 def gamma(x):
     try: return rfloat.gamma(x)
     except OverflowError: return -42.0
@@ -94,6 +95,9 @@ def text(x, code, precision, flags): return rfloat.formatd(x, code, precision, f
         exp2(-3.0) == 0.125
         exp2(2000.0) == -42.0
         cbrt(-27.0) == -3.0
+        log2(0.125) == -3.0
+        log2(1.00001) == 1.4426878274712997e-05
+        log2(3.0) == 1.584962500721156
         gamma(10.0) == 362880.0
         gamma(172.0) == -42.0
         after(1.0) == 0.9999999999999999

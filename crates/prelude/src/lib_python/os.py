@@ -125,9 +125,11 @@ class _Environ(object):
         putenv(key, value)
 
     def __delitem__(self, key):
-        if getenv(key) is None:
-            raise KeyError(key)
+        missing = getenv(key) is None
+        # OSError for what no variable can be named.
         unsetenv(key)
+        if missing:
+            raise KeyError(key)
 
     def pop(self, key, default=None):
         value = getenv(key)

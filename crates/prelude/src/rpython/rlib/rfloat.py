@@ -183,6 +183,9 @@ def log2(x):
     mantissa, exponent = math.frexp(x)
     if mantissa == 0.5:
         return float(exponent - 1)
+    if x >= 1.0:
+        # The sum of a negative logarithm and the exponent would lose all digits just above 1.0.
+        return math.log(2.0 * mantissa) / math.log(2.0) + float(exponent - 1)
     return math.log(mantissa) / math.log(2.0) + float(exponent)
 
 def exp2(x):

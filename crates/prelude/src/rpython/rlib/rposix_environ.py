@@ -21,5 +21,7 @@ def r_putenv(name, value):
 
 
 def r_unsetenv(name):
-    if name in os.environ:
+    try:
         del os.environ[name]
+    except KeyError:
+        pass
