@@ -96,7 +96,7 @@ def text(x, code, precision, flags): return rfloat.formatd(x, code, precision, f
         exp2(2000.0) == -42.0
         cbrt(-27.0) == -3.0
         log2(0.125) == -3.0
-        log2(1.00001) == 1.4426878274712997e-05
+        log2(1.00001) == 0.000014426878274712997
         log2(3.0) == 1.584962500721156
         gamma(10.0) == 362880.0
         gamma(172.0) == -42.0
