@@ -419,7 +419,7 @@ impl Specializer<'_> {
                 return;
             };
             state.heap.known[i].pending = false;
-            self.store(world, state, fact.object, fact.place, fact.value);
+            self.store(world, state, fact.object, fact.place, fact.value, None);
         }
     }
 
@@ -470,7 +470,7 @@ impl Specializer<'_> {
         let (true, Some(ty)) = (real && exists, self.type_at(place)) else {
             return false;
         };
-        self.load(world, state, object, place, ty).is_ok()
+        self.load(world, state, object, place, ty, None).is_ok()
     }
 
     /// The shape of objects of a type. None if they are never virtual.
@@ -518,19 +518,18 @@ impl Specializer<'_> {
         object: BoxId,
         place: Place,
         value: BoxId,
+        container: Option<LLType>,
     ) {
         let name = |n: std::sync::Arc<str>| LLOperand::Const(LLConst::Void(VoidConst::Field(n)));
         let index = |i: Option<u64>| LLOperand::Const(LLConst::signed(i.unwrap_or(0) as i64));
-        let own = state.get(object).ty;
-        let container = own.pointee();
         self.because(|s| {
             let place = match place {
                 Place::Field(key) => field_name_of(s.program, key),
                 _ => None,
             };
             let place = place.unwrap_or_else(|| "items".into());
-            let ty = container.map(crate::notes::type_name).unwrap_or_default();
-            format!("stored into {place} of {ty}")
+            let ty = state.get(object).ty.pointee().map(crate::notes::type_name);
+            format!("stored into {place} of {}", ty.unwrap_or_default())
         });
         let (op, ty, at) = match place {
             Place::Field(key) => {
@@ -544,13 +543,15 @@ impl Specializer<'_> {
                 index: i,
                 field: inner,
             } => {
+                let own = self.item_pointer(state, object, array, container);
+                let own = own.unwrap_or(state.get(object).ty);
                 let mut at = Vec::new();
                 // Of a struct that ends in an array, or one of its subtypes.
-                if container != Some(array)
-                    && let Some(n) = container.and_then(|c| array_field(self.program, c))
-                {
-                    at.push(name(n));
-                }
+                at.extend(
+                    own.pointee()
+                        .and_then(|c| array_field(self.program, c))
+                        .map(name),
+                );
                 at.push(index(i));
                 if let Some(n) = inner.and_then(|key| field_name_of(self.program, key)) {
                     at.push(name(n));
@@ -634,7 +635,8 @@ impl Specializer<'_> {
             let (from, into) = (is_virtual(source), is_virtual(target));
             let few = *n <= MOST_COPIES;
             if *n == 0 || (from && into) || (few && (from || into)) {
-                return self.copy_known(world, state, (source, *i), (target, *j), *n, items);
+                let (from, into) = ((source, *i), (target, *j));
+                return self.copy_known(world, state, from, into, *n, (container, items));
             }
         }
         let operands = self.generated_operands(world, state, graph, op);
@@ -665,7 +667,7 @@ impl Specializer<'_> {
         (source, i): (BoxId, u64),
         (target, j): (BoxId, u64),
         n: u64,
-        items: &crate::layout::Items,
+        (container, items): (LLType, &crate::layout::Items),
     ) -> Result<(), Failure> {
         let place = |index, field| Place::Item {
             array: items.array,
@@ -678,7 +680,7 @@ impl Specializer<'_> {
                 let at = place(i + k, *field);
                 let value = match self.known_value(state, source, at) {
                     Some(b) => b,
-                    None => self.load(world, state, source, at, *ty)?,
+                    None => self.load(world, state, source, at, *ty, Some(container))?,
                 };
                 values.push((place(j + k, *field), value));
             }
@@ -693,7 +695,7 @@ impl Specializer<'_> {
             };
             self.write_pending(world, state, |state, k| reaches(state, k, target, access));
             state.forget(|state, k| reaches(state, k, target, access));
-            self.store(world, state, target, at, value);
+            self.store(world, state, target, at, value, Some(container));
             self.learn_value(state, target, at, value);
         }
         Ok(())
@@ -729,7 +731,27 @@ impl Specializer<'_> {
         })
     }
 
-    /// Generates a read.
+    /// Type of pointers to an object by which items of an array are read and written: the object is the array, or a
+    /// struct that ends in it. Of an object that was erased (`GCREF`) the operation may know more than the object.
+    fn item_pointer(
+        &self,
+        state: &JitState,
+        object: BoxId,
+        array: LLType,
+        known: Option<LLType>,
+    ) -> Option<LLType> {
+        let own = state.get(object).ty;
+        let holds = |t: LLType| t == array || array_field(self.program, t).is_some();
+        let (Some(container), gc) = (own.pointee(), array.as_array()?.gc) else {
+            return None;
+        };
+        if holds(container) {
+            return Some(own);
+        }
+        known.or(gc.then_some(array)).map(LLType::ptr)
+    }
+
+    /// Generates a read. `container` is what the operation takes the object for.
     fn load(
         &mut self,
         world: &mut dyn World,
@@ -737,10 +759,9 @@ impl Specializer<'_> {
         object: BoxId,
         place: Place,
         ty: LLType,
+        container: Option<LLType>,
     ) -> Result<BoxId, Failure> {
         let name = |n: std::sync::Arc<str>| LLOperand::Const(LLConst::Void(VoidConst::Field(n)));
-        let own = state.get(object).ty;
-        let container = own.pointee().ok_or("no object")?;
         let (op, at_type, at) = match place {
             Place::Field(key) => {
                 let n = field_name_of(self.program, key).ok_or("no field")?;
@@ -752,11 +773,16 @@ impl Specializer<'_> {
                 field: inner,
             } => {
                 let index = index.ok_or("no index")? as i64;
+                let own = self
+                    .item_pointer(state, object, array, container)
+                    .ok_or("no array")?;
                 let mut at = Vec::new();
-                if container != array {
-                    let n = array_field(self.program, container).ok_or("no array")?;
-                    at.push(name(n));
-                }
+                // Of a struct that ends in an array.
+                at.extend(
+                    own.pointee()
+                        .and_then(|c| array_field(self.program, c))
+                        .map(name),
+                );
                 at.push(LLOperand::Const(LLConst::signed(index)));
                 if let Some(key) = inner {
                     at.push(name(field_name_of(self.program, key).ok_or("no field")?));
@@ -887,7 +913,7 @@ impl Specializer<'_> {
             // Pointers in new memory are null.
             let cleared = matches!(place, Place::Item { .. }) && ty.is_gc_ptr();
             if !cleared || state.known(value) != Some(0) {
-                self.store(world, state, object.own, place, value);
+                self.store(world, state, object.own, place, value, None);
             }
             self.learn_value(state, object.own, place, value);
         }
