@@ -18,8 +18,6 @@
 //! **Architecture invariants.** Knows code and the names of operations, and no value: what a value is,
 //! and what an operation makes of it, is the space's.
 
-use std::sync::Arc;
-
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr, Pc};
 use taipan_graph::HlOp;
 
@@ -65,6 +63,15 @@ pub enum Next<V> {
     Fork(V),
 }
 
+/// A name that an instruction mentions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Its index among the names of the code.
+    pub index: u32,
+}
+
 /// What the engine asks of values.
 ///
 /// Operands are given in stack order, bottom first, except where a method says
@@ -75,6 +82,41 @@ pub trait ObjectSpace: Sized {
     type Value: Clone;
     /// What [`Unwind::Stop`] carries.
     type Stop;
+
+    /// A constant of the code that runs (what stands for a nested body is never asked for).
+    fn constant(&self, i: u32) -> &Self::Value;
+
+    /// Puts a copy of a value on the stack.
+    #[inline(always)]
+    fn push_copy(stack: &mut Vec<Self::Value>, v: &Self::Value) {
+        stack.push(v.clone());
+    }
+
+    /// Moves the top of the stack to a local.
+    #[inline(always)]
+    fn pop_into(stack: &mut Vec<Self::Value>, local: &mut Option<Self::Value>) {
+        *local = stack.pop();
+    }
+
+    /// Takes values off the stack.
+    #[inline(always)]
+    fn discard(stack: &mut Vec<Self::Value>, n: usize) {
+        stack.truncate(stack.len() - n);
+    }
+
+    /// Puts a value in the place of another.
+    #[inline(always)]
+    fn put(place: &mut Self::Value, v: Self::Value) {
+        *place = v;
+    }
+
+    /// Replaces the first of two operands by the result of an operation. Answers whether it did: only
+    /// for operations that cannot fail, on operands that nothing is done for when they are gone.
+    #[inline(always)]
+    fn op_in_place(op: HlOp, a: &mut Self::Value, b: &Self::Value) -> bool {
+        let _ = (op, a, b);
+        false
+    }
 
     /// An operation of the flow model, all operands given: `setitem` is
     /// `(obj, key, value)`, `setslice` is `(obj, start, stop, value)`, `newdict` is
@@ -118,10 +160,15 @@ pub trait ObjectSpace: Sized {
     ) -> Answer<Self, ()>;
 
     /// `obj.name`
-    fn load_attr(&mut self, obj: &Self::Value, name: &str) -> Answer<Self>;
+    fn load_attr(&mut self, obj: &Self::Value, name: Named<'_>) -> Answer<Self>;
 
     /// `obj.name = v`
-    fn store_attr(&mut self, obj: &Self::Value, name: &str, v: Self::Value) -> Answer<Self, ()>;
+    fn store_attr(
+        &mut self,
+        obj: &Self::Value,
+        name: Named<'_>,
+        v: Self::Value,
+    ) -> Answer<Self, ()>;
 
     /// `del obj.name`
     fn delete_attr(&mut self, obj: &Self::Value, name: &str) -> Answer<Self, ()>;
@@ -130,13 +177,13 @@ pub trait ObjectSpace: Sized {
     fn unbound_local(&mut self, name: &str) -> Unwind<Self::Value, Self::Stop>;
 
     /// A global, else a builtin.
-    fn load_global(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self>;
+    fn load_global(&mut self, frame: &Frame<Self::Value>, name: Named<'_>) -> Answer<Self>;
 
     /// `global name; name = v`
     fn store_global(
         &mut self,
         frame: &Frame<Self::Value>,
-        name: &str,
+        name: Named<'_>,
         v: Self::Value,
     ) -> Answer<Self, ()>;
 
@@ -144,13 +191,13 @@ pub trait ObjectSpace: Sized {
     fn delete_global(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self, ()>;
 
     /// A name of a module, class or exec body: local dict, else global, else builtin.
-    fn load_name(&mut self, frame: &Frame<Self::Value>, name: &str) -> Answer<Self>;
+    fn load_name(&mut self, frame: &Frame<Self::Value>, name: Named<'_>) -> Answer<Self>;
 
     /// Sets a name of such a body.
     fn store_name(
         &mut self,
         frame: &Frame<Self::Value>,
-        name: &str,
+        name: Named<'_>,
         v: Self::Value,
     ) -> Answer<Self, ()>;
 
@@ -241,9 +288,6 @@ pub struct Frame<V> {
     pub stack: Vec<V>,
     /// Cells, then the free variables' cells.
     pub cells: Vec<V>,
-    /// The constants of the code as values (what stands for a nested body is never
-    /// loaded).
-    pub consts: Arc<[V]>,
     /// The globals, in whatever form the space keeps them.
     pub globals: V,
     /// The dict of local names of module, class and exec bodies, and of functions after
@@ -253,15 +297,17 @@ pub struct Frame<V> {
 
 impl<V: Clone> Frame<V> {
     /// A frame at the first instruction. `locals` are the parameters' values (the
-    /// rest is filled up as unset); `closure` are the cells of the free variables.
+    /// rest is filled up as unset); `stack` is empty; `closure` are the cells of the free
+    /// variables.
     pub fn enter<S: ObjectSpace<Value = V>>(
         space: &mut S,
         code: &Code,
-        consts: Arc<[V]>,
         globals: V,
         mut locals: Vec<Option<V>>,
+        mut stack: Vec<V>,
         closure: &[V],
     ) -> Frame<V> {
+        stack.reserve_exact(code.max_stack as usize);
         locals.resize(code.locals.len().max(locals.len()), None);
         let mut cells = Vec::with_capacity(code.cells.len() + closure.len());
         for (_, param) in &code.cells {
@@ -272,9 +318,8 @@ impl<V: Clone> Frame<V> {
         Frame {
             pc: 0,
             locals,
-            stack: Vec::with_capacity(code.max_stack as usize),
+            stack,
             cells,
-            consts,
             globals,
             names: None,
         }
@@ -294,34 +339,36 @@ impl<V: Clone> Frame<V> {
         self.pop()
     }
 
+    #[inline(always)]
     fn pop(&mut self) -> V {
         self.stack.pop().expect("operand stack underflow")
     }
 
+    #[inline(always)]
     fn top(&self, n: usize) -> &V {
         &self.stack[self.stack.len() - 1 - n]
     }
 
+    #[inline(always)]
     fn top_n(&self, n: usize) -> &[V] {
         &self.stack[self.stack.len() - n..]
     }
 
     /// Replaces the `n` topmost values by one.
-    #[inline]
-    fn replace(&mut self, n: usize, v: V) {
+    #[inline(always)]
+    fn replace<S: ObjectSpace<Value = V>>(&mut self, n: usize, v: V) {
         let Some(lowest) = n.checked_sub(1) else {
             return self.stack.push(v);
         };
-        let at = self.stack.len() - n;
-        if lowest > 0 {
-            self.stack.truncate(at + 1);
+        S::discard(&mut self.stack, lowest);
+        if let Some(place) = self.stack.last_mut() {
+            S::put(place, v);
         }
-        self.stack[at] = v;
     }
 
-    fn drop_n(&mut self, n: usize) {
-        let len = self.stack.len();
-        self.stack.truncate(len - n);
+    #[inline(always)]
+    fn drop_n<S: ObjectSpace<Value = V>>(&mut self, n: usize) {
+        S::discard(&mut self.stack, n);
     }
 }
 
@@ -416,21 +463,20 @@ fn execute<S: ObjectSpace>(
 ) -> Answer<S, Step<S::Value, S::Stop>> {
     let pc = frame.pc;
     let name = |i: u32| &*code.names[i as usize];
+    let named = |i: u32| Named {
+        text: &code.names[i as usize],
+        index: i,
+    };
     match code.instrs[pc as usize] {
         Instr::LoadConst(i) => {
-            let v = frame.consts[i as usize].clone();
-            frame.stack.push(v);
+            S::push_copy(&mut frame.stack, space.constant(i));
         }
         Instr::LoadFast(i) => match &frame.locals[i as usize] {
-            Some(v) => {
-                let v = v.clone();
-                frame.stack.push(v);
-            }
+            Some(v) => S::push_copy(&mut frame.stack, v),
             None => return Err(space.unbound_local(&code.locals[i as usize])),
         },
         Instr::StoreFast(i) => {
-            let v = frame.pop();
-            frame.locals[i as usize] = Some(v);
+            S::pop_into(&mut frame.stack, &mut frame.locals[i as usize]);
         }
         Instr::DeleteFast(i) => {
             if frame.locals[i as usize].take().is_none() {
@@ -438,21 +484,21 @@ fn execute<S: ObjectSpace>(
             }
         }
         Instr::LoadGlobal(i) => {
-            let v = space.load_global(frame, name(i))?;
+            let v = space.load_global(frame, named(i))?;
             frame.stack.push(v);
         }
         Instr::StoreGlobal(i) => {
             let v = frame.pop();
-            space.store_global(frame, name(i), v)?;
+            space.store_global(frame, named(i), v)?;
         }
         Instr::DeleteGlobal(i) => space.delete_global(frame, name(i))?,
         Instr::LoadName(i) => {
-            let v = space.load_name(frame, name(i))?;
+            let v = space.load_name(frame, named(i))?;
             frame.stack.push(v);
         }
         Instr::StoreName(i) => {
             let v = frame.pop();
-            space.store_name(frame, name(i), v)?;
+            space.store_name(frame, named(i), v)?;
         }
         Instr::DeleteName(i) => space.delete_name(frame, name(i))?,
         Instr::LoadDeref(i) => {
@@ -477,23 +523,34 @@ fn execute<S: ObjectSpace>(
             frame.stack.push(v);
         }
         Instr::LoadAttr(i) => {
-            let v = space.load_attr(frame.top(0), name(i))?;
-            frame.replace(1, v);
+            let v = space.load_attr(frame.top(0), named(i))?;
+            frame.replace::<S>(1, v);
         }
         Instr::StoreAttr(i) => {
             let v = frame.top(1).clone();
-            space.store_attr(frame.top(0), name(i), v)?;
-            frame.drop_n(2);
+            space.store_attr(frame.top(0), named(i), v)?;
+            frame.drop_n::<S>(2);
         }
         Instr::DeleteAttr(i) => {
             space.delete_attr(frame.top(0), name(i))?;
-            frame.drop_n(1);
+            frame.drop_n::<S>(1);
         }
         Instr::Unary(op) => apply(space, frame, op, 1)?,
-        Instr::Binary(op) => apply(space, frame, op, 2)?,
+        Instr::Binary(op) => {
+            let done = match &mut frame.stack[..] {
+                [.., a, b] => S::op_in_place(op, a, b),
+                _ => false,
+            };
+            if done {
+                std::mem::forget(frame.stack.pop());
+            } else {
+                apply(space, frame, op, 2)?;
+            }
+        }
         Instr::Not => {
-            let v = frame.pop();
-            match space.truth(&v)? {
+            let truth = space.truth(frame.top(0))?;
+            frame.drop_n::<S>(1);
+            match truth {
                 Truth::Known(b) => {
                     let v = space.bool(!b);
                     frame.stack.push(v);
@@ -515,11 +572,11 @@ fn execute<S: ObjectSpace>(
                 frame.top(2).clone(),
             ];
             space.op(HlOp::SetItem, &args)?;
-            frame.drop_n(3);
+            frame.drop_n::<S>(3);
         }
         Instr::DeleteSubscr => {
             space.op(HlOp::DelItem, frame.top_n(2))?;
-            frame.drop_n(2);
+            frame.drop_n::<S>(2);
         }
         Instr::GetSlice => apply(space, frame, HlOp::GetSlice, 3)?,
         Instr::SetSlice => {
@@ -530,11 +587,11 @@ fn execute<S: ObjectSpace>(
                 frame.top(3).clone(),
             ];
             space.op(HlOp::SetSlice, &args)?;
-            frame.drop_n(4);
+            frame.drop_n::<S>(4);
         }
         Instr::DelSlice => {
             space.op(HlOp::DelSlice, frame.top_n(3))?;
-            frame.drop_n(3);
+            frame.drop_n::<S>(3);
         }
         Instr::BuildSlice => apply(space, frame, HlOp::NewSlice, 3)?,
         Instr::BuildTuple(n) => apply(space, frame, HlOp::NewTuple, n as usize)?,
@@ -542,7 +599,7 @@ fn execute<S: ObjectSpace>(
         Instr::BuildDict(n) => apply(space, frame, HlOp::NewDict, 2 * n as usize)?,
         Instr::BuildSet(n) => {
             let v = space.build_set(frame.top_n(n as usize))?;
-            frame.replace(n as usize, v);
+            frame.replace::<S>(n as usize, v);
         }
         Instr::ListAppend(n) => {
             let v = frame.pop();
@@ -555,14 +612,14 @@ fn execute<S: ObjectSpace>(
         Instr::MapAdd(n) => {
             let (key, v) = (frame.top(1).clone(), frame.top(0).clone());
             space.dict_add(frame.top(n as usize + 1), key, v)?;
-            frame.drop_n(2);
+            frame.drop_n::<S>(2);
         }
         Instr::UnpackSequence(n) => {
             let items = space.unpack(frame.top(0), n)?;
-            frame.drop_n(1);
+            frame.drop_n::<S>(1);
             frame.stack.extend(items.into_iter().rev());
         }
-        Instr::Pop => frame.drop_n(1),
+        Instr::Pop => frame.drop_n::<S>(1),
         Instr::Dup => repeat(frame, 1),
         Instr::Dup2 => repeat(frame, 2),
         Instr::Dup3 => repeat(frame, 3),
@@ -574,15 +631,17 @@ fn execute<S: ObjectSpace>(
             return Ok(Step::Continue);
         }
         Instr::JumpIfFalse(target) => {
-            let v = frame.pop();
-            return match space.truth(&v)? {
+            let truth = space.truth(frame.top(0))?;
+            frame.drop_n::<S>(1);
+            return match truth {
                 Truth::Known(b) => Ok(go(frame, if b { pc + 1 } else { target })),
                 Truth::Fork => fork(Successor::at(pc + 1), Successor::at(target)),
             };
         }
         Instr::JumpIfTrue(target) => {
-            let v = frame.pop();
-            return match space.truth(&v)? {
+            let truth = space.truth(frame.top(0))?;
+            frame.drop_n::<S>(1);
+            return match truth {
                 Truth::Known(b) => Ok(go(frame, if b { target } else { pc + 1 })),
                 Truth::Fork => fork(Successor::at(target), Successor::at(pc + 1)),
             };
@@ -593,32 +652,36 @@ fn execute<S: ObjectSpace>(
             return Ok(go(frame, if suppressed { target } else { pc + 1 }));
         }
         Instr::JumpIfFalseOrPop(target) => {
-            let v = frame.pop();
-            return match space.truth(&v)? {
-                Truth::Known(true) => Ok(go(frame, pc + 1)),
-                Truth::Known(false) => {
-                    frame.stack.push(v);
-                    Ok(go(frame, target))
+            return match space.truth(frame.top(0))? {
+                Truth::Known(true) => {
+                    frame.drop_n::<S>(1);
+                    Ok(go(frame, pc + 1))
                 }
-                Truth::Fork => fork(Successor::at(pc + 1), Successor::pushing(target, v)),
+                Truth::Known(false) => Ok(go(frame, target)),
+                Truth::Fork => {
+                    let v = frame.pop();
+                    fork(Successor::at(pc + 1), Successor::pushing(target, v))
+                }
             };
         }
         Instr::JumpIfTrueOrPop(target) => {
-            let v = frame.pop();
-            return match space.truth(&v)? {
-                Truth::Known(false) => Ok(go(frame, pc + 1)),
-                Truth::Known(true) => {
-                    frame.stack.push(v);
-                    Ok(go(frame, target))
+            return match space.truth(frame.top(0))? {
+                Truth::Known(false) => {
+                    frame.drop_n::<S>(1);
+                    Ok(go(frame, pc + 1))
                 }
-                Truth::Fork => fork(Successor::pushing(target, v), Successor::at(pc + 1)),
+                Truth::Known(true) => Ok(go(frame, target)),
+                Truth::Fork => {
+                    let v = frame.pop();
+                    fork(Successor::pushing(target, v), Successor::at(pc + 1))
+                }
             };
         }
         Instr::GetIter => apply(space, frame, HlOp::Iter, 1)?,
         Instr::ForIter(target) => match space.next(frame.top(0))? {
             Next::Item(v) => frame.stack.push(v),
             Next::Exhausted => {
-                frame.drop_n(1);
+                frame.drop_n::<S>(1);
                 frame.pc = target;
                 return Ok(Step::Continue);
             }
@@ -638,7 +701,7 @@ fn execute<S: ObjectSpace>(
                 + usize::from(desc.star)
                 + usize::from(desc.dstar);
             let v = space.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
-            frame.replace(n + 1, v);
+            frame.replace::<S>(n + 1, v);
         }
         Instr::MakeFunction(i) => {
             let desc = &code.functions[i as usize];
@@ -648,11 +711,11 @@ fn execute<S: ObjectSpace>(
             let (d, c) = (desc.defaults as usize, desc.closure as usize);
             let (defaults, closure) = frame.top_n(d + c).split_at(d);
             let v = space.make_function(frame, body, defaults, closure)?;
-            frame.replace(d + c, v);
+            frame.replace::<S>(d + c, v);
         }
         Instr::BuildClass => {
             let v = space.build_class(frame, frame.top(2), frame.top(1), frame.top(0))?;
-            frame.replace(3, v);
+            frame.replace::<S>(3, v);
         }
         Instr::Return => {
             return Ok(Step::Return);
@@ -668,7 +731,7 @@ fn execute<S: ObjectSpace>(
         }
         Instr::ExcMatch => {
             let v = space.exc_match(frame.top(1), frame.top(0))?;
-            frame.replace(2, v);
+            frame.replace::<S>(2, v);
         }
         Instr::Import(i) => {
             let v = space.import(frame, &code.imports[i as usize])?;
@@ -680,26 +743,26 @@ fn execute<S: ObjectSpace>(
         }
         Instr::ImportStar => {
             space.import_star(frame, frame.top(0))?;
-            frame.drop_n(1);
+            frame.drop_n::<S>(1);
         }
         Instr::PrintItem => {
             space.print_item(None, frame.top(0))?;
-            frame.drop_n(1);
+            frame.drop_n::<S>(1);
         }
         Instr::PrintNewline => space.print_newline(None)?,
         Instr::PrintItemTo => {
             space.print_item(Some(frame.top(0)), frame.top(1))?;
             let file = frame.pop();
-            frame.replace(1, file);
+            frame.replace::<S>(1, file);
         }
         Instr::PrintNewlineTo => {
             space.print_newline(Some(frame.top(0)))?;
-            frame.drop_n(1);
+            frame.drop_n::<S>(1);
         }
         Instr::Exec => {
             let [source, globals, locals] = [2, 1, 0].map(|n| frame.top(n).clone());
             space.exec(code, frame, &source, &globals, &locals)?;
-            frame.drop_n(3);
+            frame.drop_n::<S>(3);
         }
     }
     frame.pc = pc + 1;
@@ -715,7 +778,7 @@ fn fork<V, S, E>(a: Successor<V>, b: Successor<V>) -> Result<Step<V, S>, E> {
     Ok(Step::Fork(Box::new([a, b])))
 }
 
-#[inline]
+#[inline(always)]
 fn apply<S: ObjectSpace>(
     space: &mut S,
     frame: &mut Frame<S::Value>,
@@ -723,7 +786,7 @@ fn apply<S: ObjectSpace>(
     n: usize,
 ) -> Answer<S, ()> {
     let v = space.op(op, frame.top_n(n))?;
-    frame.replace(n, v);
+    frame.replace::<S>(n, v);
     Ok(())
 }
 

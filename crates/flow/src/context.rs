@@ -117,8 +117,8 @@ impl<'a> FlowContext<'a> {
         }
         let closure: Vec<Value> = closure.iter().map(|c| Value::Cell(c.clone())).collect();
         let globals = Value::Const(Const::Obj(globals));
-        let consts = code.consts.iter().map(constant).collect();
-        let frame = Frame::enter(&mut self.space, code, consts, globals, locals, &closure);
+        self.space.consts = code.consts.iter().map(constant).collect();
+        let frame = Frame::enter(&mut self.space, code, globals, locals, Vec::new(), &closure);
         self.add_spam(start, frame.clone(), frame);
         while let Some(pending) = self.pending.pop_front() {
             if self.is_dead(pending.block) {

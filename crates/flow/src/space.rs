@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use taipan_base::{ErrorCode, Problem};
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
-use taipan_engine::{Answer, Frame, Next, ObjectSpace, Truth, Unwind};
+use taipan_engine::{Answer, Frame, Named, Next, ObjectSpace, Truth, Unwind};
 use taipan_graph::{
     BlockId, CallShape, Const, FunctionGraph, HlOp, IntKind, ObjId, Operation, VarId,
 };
@@ -57,6 +57,8 @@ pub(crate) struct FlowSpace<'a> {
     /// What computes with constants.
     pub(crate) constants: ConstantSpace<'a>,
     pub(crate) graph: FunctionGraph,
+    /// The constants of the function's code.
+    pub(crate) consts: Vec<Value>,
     /// Name of the module whose globals the function uses.
     pub(crate) module: &'a str,
     /// Where operations are recorded.
@@ -583,9 +585,20 @@ impl FlowSpace<'_> {
     }
 }
 
+impl FlowSpace<'_> {
+    fn attribute(&mut self, obj: &Value, name: &str) -> Answer<Self> {
+        let name = Value::Const(Const::str(name));
+        self.eval(HlOp::GetAttr, &[obj.clone(), name])
+    }
+}
+
 impl ObjectSpace for FlowSpace<'_> {
     type Value = Value;
     type Stop = Stop;
+
+    fn constant(&self, i: u32) -> &Value {
+        &self.consts[i as usize]
+    }
 
     fn op(&mut self, op: HlOp, args: &[Value]) -> Answer<Self> {
         match op {
@@ -664,7 +677,7 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn list_append(&mut self, list: &Value, v: Value) -> Answer<Self, ()> {
-        let append = self.load_attr(list, "append")?;
+        let append = self.attribute(list, "append")?;
         self.simple_call(append, &[v]).map(drop)
     }
 
@@ -679,15 +692,12 @@ impl ObjectSpace for FlowSpace<'_> {
         Err(Unwind::Stop(Stop::Error(e)))
     }
 
-    fn load_attr(&mut self, obj: &Value, name: &str) -> Answer<Self> {
-        self.eval(
-            HlOp::GetAttr,
-            &[obj.clone(), Value::Const(Const::str(name))],
-        )
+    fn load_attr(&mut self, obj: &Value, name: Named<'_>) -> Answer<Self> {
+        self.attribute(obj, name.text)
     }
 
-    fn store_attr(&mut self, obj: &Value, name: &str, v: Value) -> Answer<Self, ()> {
-        let name = Value::Const(Const::str(name));
+    fn store_attr(&mut self, obj: &Value, name: Named<'_>, v: Value) -> Answer<Self, ()> {
+        let name = Value::Const(Const::str(name.text));
         self.eval(HlOp::SetAttr, &[obj.clone(), name, v]).map(drop)
     }
 
@@ -702,7 +712,8 @@ impl ObjectSpace for FlowSpace<'_> {
         Unwind::Stop(Stop::Error(error))
     }
 
-    fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
+    fn load_global(&mut self, frame: &Frame<Value>, name: Named<'_>) -> Answer<Self> {
+        let name = name.text;
         let undefined = || {
             FlowError::new(
                 ErrorCode::UndefinedName,
@@ -723,7 +734,8 @@ impl ObjectSpace for FlowSpace<'_> {
         }
     }
 
-    fn store_global(&mut self, _: &Frame<Value>, name: &str, _: Value) -> Answer<Self, ()> {
+    fn store_global(&mut self, _: &Frame<Value>, name: Named<'_>, _: Value) -> Answer<Self, ()> {
+        let name = name.text;
         Err(Unwind::Stop(Stop::Error(
             FlowError::new(
                 ErrorCode::GlobalChanged,
@@ -742,11 +754,11 @@ impl ObjectSpace for FlowSpace<'_> {
         )
     }
 
-    fn load_name(&mut self, frame: &Frame<Value>, name: &str) -> Answer<Self> {
+    fn load_name(&mut self, frame: &Frame<Value>, name: Named<'_>) -> Answer<Self> {
         self.load_global(frame, name)
     }
 
-    fn store_name(&mut self, frame: &Frame<Value>, name: &str, v: Value) -> Answer<Self, ()> {
+    fn store_name(&mut self, frame: &Frame<Value>, name: Named<'_>, v: Value) -> Answer<Self, ()> {
         self.store_global(frame, name, v)
     }
 

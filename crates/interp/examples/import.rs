@@ -9,6 +9,10 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
 
+/// That of the compiler.
+#[global_allocator]
+static ALLOCATOR: taipan_heap::Heap = taipan_heap::Heap;
+
 #[salsa::db]
 #[derive(Clone)]
 struct Database {

@@ -255,6 +255,7 @@ impl<'a> Freezer<'a> {
             Value::Str(s) => Const::Str(s.clone()),
             Value::Unicode(u) => Const::Unicode(u.clone()),
             Value::Tuple(t) => Const::Tuple(t.iter().map(|x| self.constant(x)).collect()),
+            Value::Bound(m) => Const::Obj(self.method(&m.method())),
             Value::Method(m) => Const::Obj(self.method(m)),
             Value::Ref(r) => self.reference(*r),
         }
@@ -527,6 +528,7 @@ pub(crate) fn reachable(
         match v {
             Value::Tuple(t) if t.is_empty() || !seen_tuples.insert(t.as_ptr()) => {}
             Value::Tuple(t) => values.extend(t.iter().cloned()),
+            Value::Bound(m) => values.extend([m.func, m.slf, m.class].map(Value::Ref)),
             Value::Method(m) => {
                 values.push(m.func.clone());
                 values.extend(m.slf.clone());

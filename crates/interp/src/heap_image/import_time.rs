@@ -14,6 +14,7 @@ use crate::heap_image::heap_to_image::{Asked, Freezer, reachable};
 use crate::heap_image::image_to_heap::Thawed;
 use crate::heap_image::queries::{FileState, file_state};
 use crate::space::collect::Collections;
+use crate::space::dict::classes_changed;
 use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
 use crate::space::meant::Lacks;
 use crate::space::types::ty;
@@ -347,7 +348,7 @@ pub(crate) fn no_entry_point() -> Diagnostic {
 
 fn is_callable(it: &Interp, v: &Value) -> bool {
     match v {
-        Value::Method(_) => true,
+        Value::Bound(_) | Value::Method(_) => true,
         Value::Ref(r) => matches!(it.heap.kind(*r), Kind::Function(_)),
         _ => false,
     }
@@ -635,9 +636,11 @@ impl Before {
         };
         it.heap = heap;
         it.heap.sites = sites;
+        classes_changed();
         it.collections = self.collections.knowing(known);
         it.written = self.written;
         (it.steps, it.random) = (self.steps, self.random);
+        it.meter.steps_are_set();
         it.printed.truncate(self.printed);
         it.out.truncate(self.out);
         it.files.truncate(self.files);

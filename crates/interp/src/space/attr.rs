@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::dict::Name;
+use super::dict::{KnownName, Name};
 use super::heap::{Kind, Ref};
 use super::run::constant;
 use super::types::ty;
@@ -24,7 +24,7 @@ impl Interp<'_> {
 
     /// `obj.name` of plain instances, where it is nothing but data of the instance or a
     /// function of its class: most attributes that are read, without the ways round.
-    pub(crate) fn simple_attr(&self, obj: &Value, name: &str) -> Option<Value> {
+    pub(crate) fn simple_attr(&mut self, obj: &Value, key: Name<'_>) -> Option<Value> {
         let Value::Ref(r) = obj else {
             return None;
         };
@@ -36,29 +36,26 @@ impl Interp<'_> {
         if c.getattribute || c.old_style {
             return None;
         }
-        let key = Name::new(name);
-        let Some((_, found)) = self.heap.lookup_where(o.class, key) else {
+        let Some((_, found)) = self.lookups.find(&self.heap, o.class, key) else {
             return self.heap.named_attr(*r, key).cloned();
         };
-        let is_function = match found {
-            Value::Ref(f) => match self.heap.kind(*f) {
-                Kind::Function(_) => true,
-                // These come before what the instance has.
-                Kind::Plain | Kind::Property(_) | Kind::Member(_) => return None,
-                _ => false,
-            },
+        let Value::Ref(f) = *found else {
+            let own = self.heap.named_attr(*r, key);
+            // An unbound method of another class is bound anew, and some names are asked for elsewhere.
+            let bare = !matches!(found, Value::Method(_)) && !key.text().starts_with(b"__");
+            return own.or(bare.then_some(found)).cloned();
+        };
+        let is_function = match self.heap.kind(f) {
+            Kind::Function(_) => true,
+            // These come before what the instance has.
+            Kind::Plain | Kind::Property(_) | Kind::Member(_) => return None,
             _ => false,
         };
         if let Some(own) = self.heap.named_attr(*r, key) {
             return Some(own.clone());
         }
-        is_function.then(|| {
-            Value::Method(Arc::new(Method {
-                func: found.clone(),
-                slf: Some(obj.clone()),
-                class: o.class,
-            }))
-        })
+        let class = o.class;
+        is_function.then(|| self.heap.bound(f, *r, class))
     }
 
     /// `obj.name`, None where it has none. An AttributeError of a `__getattr__` or
@@ -104,8 +101,8 @@ impl Interp<'_> {
         if name == "__class__" {
             return Ok(Some(Value::Ref(class)));
         }
-        if let Value::Method(m) = obj {
-            return self.method_attr(&m.clone(), name);
+        if let Some(m) = obj.as_method() {
+            return self.method_attr(obj, &m, name);
         }
         match (obj, name) {
             (Value::Complex(c), "real" | "imag") => return Ok(c.part(name).map(Value::Float)),
@@ -121,12 +118,12 @@ impl Interp<'_> {
         }
     }
 
-    fn method_attr(&mut self, m: &Arc<Method>, name: &str) -> R<Option<Value>> {
+    fn method_attr(&mut self, obj: &Value, m: &Method, name: &str) -> R<Option<Value>> {
         Ok(Some(match name {
             "im_func" | "__func__" => m.func.clone(),
             "im_self" | "__self__" => m.slf.clone().unwrap_or(Value::None),
             "im_class" => Value::Ref(m.class),
-            "__call__" => Value::Method(m.clone()),
+            "__call__" => obj.clone(),
             _ => return self.getattr_opt(&m.func, name),
         }))
     }
@@ -198,7 +195,8 @@ impl Interp<'_> {
             };
         }
         let key = Name::new(name);
-        let found = (self.heap.lookup_where(class, key)).map(|(of, v)| (of, v.clone()));
+        let found = self.lookups.find(&self.heap, class, key);
+        let found = found.map(|(of, v)| (of, v.clone()));
         if let Some((_, v)) = &found
             && self.is_data_descriptor(v)
         {
@@ -475,12 +473,18 @@ impl Interp<'_> {
             })))
         };
         let o = self.heap.get(*r);
+        let binds = match &o.kind {
+            Kind::Function(_) => true,
+            Kind::Builtin(b) => slf.is_some() && b.binding == super::builtin::Binding::Method,
+            _ => false,
+        };
+        if binds {
+            return match slf {
+                Some(Value::Ref(s)) => Ok(self.heap.bound(*r, *s, class)),
+                _ => method(slf, class, v),
+            };
+        }
         match &o.kind {
-            Kind::Function(_) => method(slf, class, v),
-            Kind::Builtin(b) => match (slf, b.binding) {
-                (Some(_), super::builtin::Binding::Method) => method(slf, class, v),
-                _ => Ok(v.clone()),
-            },
             Kind::StaticMethod(f) => Ok(f.clone()),
             Kind::ClassMethod(f) => {
                 let f = f.clone();
@@ -521,13 +525,47 @@ impl Interp<'_> {
     /// `obj.name = v`
     pub(crate) fn setattr(&mut self, obj: &Value, name: &str, v: Value) -> R<()> {
         let class = self.heap.type_of(obj);
-        if let Some(hook) = self.heap.lookup(class, "__setattr__").cloned()
-            && !self.is_builtin_function(&hook)
-        {
+        if let Some(hook) = self.setattr_hook(class) {
             self.call(&hook, &[obj.clone(), Value::str(name), v])?;
             return Ok(());
         }
         self.generic_setattr(obj, name, v)
+    }
+
+    fn setattr_hook(&mut self, class: Ref) -> Option<Value> {
+        let hook = self.lookup(class, "__setattr__")?.clone();
+        (!self.is_builtin_function(&hook)).then_some(hook)
+    }
+
+    /// `obj.name = v` of plain instances, where it sets an entry of their `__dict__` and nothing
+    /// else. Answers whether it did.
+    pub(crate) fn simple_setattr(&mut self, obj: &Value, name: &KnownName, v: &Value) -> bool {
+        let Value::Ref(r) = obj else {
+            return false;
+        };
+        let o = self.heap.get(*r);
+        let (class, plain) = (o.class, matches!(o.kind, Kind::Plain));
+        let c = self.heap.the_class(class);
+        // These have a meaning of their own.
+        let special = name.name().text().starts_with(b"__");
+        if !plain || c.builtin || c.slots_only || special || self.setattr_hook(class).is_some() {
+            return false;
+        }
+        // What the class has of that name may be a descriptor.
+        let found = self.lookups.find(&self.heap, class, name.name());
+        if let Some((_, Value::Ref(d))) = found
+            && let Kind::Property(_) | Kind::Member(_) | Kind::Plain = self.heap.kind(*d)
+        {
+            return false;
+        }
+        self.heap.set_known_attr(*r, name, v.clone());
+        true
+    }
+
+    /// A class attribute along the method resolution order.
+    #[inline]
+    pub(crate) fn lookup(&mut self, class: Ref, name: &str) -> Option<&Value> {
+        Some(self.lookups.find(&self.heap, class, Name::new(name))?.1)
     }
 
     /// What `object.__setattr__` does.
@@ -614,7 +652,7 @@ impl Interp<'_> {
                 if let Value::Ref(d) = v
                     && self.heap.dict_of(d).is_some()
                 {
-                    self.heap.get_mut(r).attrs = Some(d);
+                    self.heap.set_attrs(r, d);
                     return Ok(());
                 }
                 return self.type_error("__dict__ must be set to a dictionary");
@@ -685,7 +723,7 @@ impl Interp<'_> {
                 for v in names.values() {
                     self.adopt(r, v);
                 }
-                self.heap.get_mut(r).attrs = Some(d);
+                self.heap.set_attrs(r, d);
                 self.refresh_flags(r);
                 return Ok(());
             }
@@ -777,7 +815,7 @@ impl Interp<'_> {
         if c.old_style {
             return self.getattr_opt(obj, name);
         }
-        match self.heap.lookup(class, name).cloned() {
+        match self.lookup(class, name).cloned() {
             Some(f) if !self.is_builtin_function(&f) => {
                 Ok(Some(self.bind(&f, Some(obj), class)?))
             }

@@ -13,6 +13,8 @@ pub(crate) struct Builtin {
     pub(crate) func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
     /// How it behaves as an attribute of a class.
     pub(crate) binding: Binding,
+    /// Whether it looks at the frame that calls it.
+    pub(crate) wants_frame: bool,
 }
 
 /// How a builtin behaves as an attribute of a class.
@@ -44,6 +46,20 @@ impl Builtin {
             name,
             func,
             binding: Binding::None,
+            wants_frame: false,
+        }
+    }
+
+    /// A function of a module that looks at the frame that calls it.
+    pub(crate) const fn of_frame(
+        name: &'static str,
+        func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
+    ) -> Builtin {
+        Builtin {
+            name,
+            func,
+            binding: Binding::None,
+            wants_frame: true,
         }
     }
 
@@ -56,6 +72,7 @@ impl Builtin {
             name,
             func,
             binding: Binding::Method,
+            wants_frame: false,
         }
     }
 
@@ -68,6 +85,7 @@ impl Builtin {
             name,
             func,
             binding: Binding::Class,
+            wants_frame: false,
         }
     }
 
@@ -80,6 +98,7 @@ impl Builtin {
             name,
             func,
             binding: Binding::Static,
+            wants_frame: false,
         }
     }
 

@@ -6,11 +6,14 @@ use super::builtin::{Args, Keyword};
 use super::generator::Generator;
 use super::heap::{Kind, Ref};
 use super::meant::Lacks;
-use super::run::Outcome;
+use super::ops::Running;
 use super::types::ty;
 use super::value::Value;
-use super::{Interp, R};
+use super::{Body, Interp, R};
 use taipan_engine::Frame;
+
+/// Frames whose memory is kept for others.
+const MOST_SPARE: usize = 64;
 
 impl Interp<'_> {
     /// Calls with positional arguments.
@@ -27,13 +30,32 @@ impl Interp<'_> {
     /// Calls.
     pub(crate) fn call_args(&mut self, callee: &Value, args: Args<'_>) -> R {
         match callee {
+            Value::Bound(m) => {
+                let slf = Value::Ref(m.slf);
+                if let Kind::Function(_) = self.heap.kind(m.func) {
+                    return self.call_function(m.func, Some(&slf), args);
+                }
+                let func = Value::Ref(m.func);
+                match (args.kw, args.pos) {
+                    ([], []) => self.call(&func, &[slf]),
+                    ([], [a]) => self.call(&func, &[slf, a.clone()]),
+                    ([], [a, b]) => self.call(&func, &[slf, a.clone(), b.clone()]),
+                    (kw, pos) => {
+                        let pos = &with_first(&slf, pos);
+                        self.call_args(&func, Args { pos, kw })
+                    }
+                }
+            }
             Value::Method(m) => {
                 let Some(slf) = &m.slf else {
                     return self.call_unbound(&m.func, m.class, args);
                 };
-                let mut all = Vec::with_capacity(args.pos.len() + 1);
-                all.push(slf.clone());
-                all.extend_from_slice(args.pos);
+                if let Value::Ref(f) = m.func
+                    && let Kind::Function(_) = self.heap.kind(f)
+                {
+                    return self.call_function(f, Some(slf), args);
+                }
+                let all = with_first(slf, args.pos);
                 let func = m.func.clone();
                 self.call_args(
                     &func,
@@ -44,7 +66,7 @@ impl Interp<'_> {
                 )
             }
             Value::Ref(r) => match self.heap.kind(*r) {
-                Kind::Function(_) => self.call_function(*r, args),
+                Kind::Function(_) => self.call_function(*r, None, args),
                 Kind::Builtin(b) => {
                     let b = *b;
                     let result = self.with_buffers(|it| (b.func)(it, args))?;
@@ -128,15 +150,66 @@ impl Interp<'_> {
                 Kind::Class(c) => c.name.to_string(),
                 _ => "?".to_owned(),
             },
+            Value::Bound(m) => self.callable_name(&Value::Ref(m.func)),
             Value::Method(m) => self.callable_name(&m.func),
             _ => "?".to_owned(),
         }
     }
 
+    /// Calls a function written in Python with keywords that are all parameters of it, each given
+    /// once; None where that is not so, and nothing was done.
+    fn call_keywords(&mut self, callee: &Value, desc: &CallDesc, args: &[Value]) -> Option<R> {
+        let (r, slf) = match callee {
+            Value::Ref(r) => (*r, None),
+            Value::Bound(m) => (m.func, Some(Value::Ref(m.slf))),
+            _ => return None,
+        };
+        let slf = slf.as_ref();
+        let Kind::Function(f) = self.heap.kind(r) else {
+            return None;
+        };
+        let id = f.code;
+        let body = self.body(id);
+        let code = &body.code;
+        if desc.star || desc.dstar || code.varargs || code.varkeywords || code.generator {
+            return None;
+        }
+        let Kind::Function(f) = self.heap.kind(r) else {
+            return None;
+        };
+        let argcount = code.argcount as usize;
+        let (pos, kw) = args.split_at(desc.positional as usize);
+        let given = pos.len() + usize::from(slf.is_some());
+        if given > argcount || f.defaults.len() > argcount {
+            return None;
+        }
+        let (mut locals, stack) = self.spare.pop().unwrap_or_default();
+        locals.extend(slf.cloned().map(Some));
+        locals.extend(pos.iter().cloned().map(Some));
+        locals.resize(argcount, None);
+        for (name, v) in desc.keywords.iter().zip(kw) {
+            let at = code.locals[..argcount].iter().position(|n| n == name)?;
+            if locals[at].is_some() {
+                return None;
+            }
+            locals[at] = Some(v.clone());
+        }
+        let first_default = argcount - f.defaults.len();
+        for (slot, v) in locals[first_default..].iter_mut().zip(&f.defaults) {
+            if slot.is_none() {
+                *slot = Some(v.clone());
+            }
+        }
+        if locals.iter().any(Option::is_none) {
+            return None;
+        }
+        Some(self.enter_function(r, &body, locals, stack))
+    }
+
     /// Calls with the arguments of a `Call` instruction.
     pub(crate) fn call_desc(&mut self, callee: &Value, desc: &CallDesc, args: &[Value]) -> R {
-        if desc.keywords.is_empty() && !desc.star && !desc.dstar {
-            return self.call(callee, args);
+        if let Some(result) = self.call_keywords(callee, desc, args) {
+            return result;
         }
         let (pos, rest) = args.split_at(desc.positional as usize);
         let (kw, rest) = rest.split_at(desc.keywords.len());
@@ -178,48 +251,97 @@ impl Interp<'_> {
         )
     }
 
-    fn call_function(&mut self, r: Ref, args: Args<'_>) -> R {
+    /// Calls a function written in Python, with `slf` before the other arguments.
+    pub(crate) fn call_function(&mut self, r: Ref, slf: Option<&Value>, args: Args<'_>) -> R {
         let Kind::Function(f) = self.heap.kind(r) else {
             unreachable!("checked by the caller");
         };
-        let (id, globals) = (f.code, f.globals);
-        let body = self.body(id);
+        let body = self.body(f.code);
         let code = &body.code;
         let Kind::Function(f) = self.heap.kind(r) else {
             unreachable!("checked by the caller");
         };
+        let given = args.pos.len() + usize::from(slf.is_some());
+        let argcount = code.argcount as usize;
         let simple = args.kw.is_empty()
-            && args.pos.len() == code.argcount as usize
+            && given <= argcount
+            && f.defaults.len() <= argcount
+            && given + f.defaults.len() >= argcount
             && !code.varargs
             && !code.varkeywords;
-        let closure = f.closure.clone();
-        let locals = if simple {
-            let mut locals = Vec::with_capacity(code.locals.len());
+        let (mut locals, stack) = match code.generator {
+            // It keeps what it gets, and what that takes counts.
+            true => (Vec::with_capacity(code.locals.len()), Vec::new()),
+            false => self.spare.pop().unwrap_or_default(),
+        };
+        if simple {
+            let left = argcount - given;
+            locals.extend(slf.cloned().map(Some));
             locals.extend(args.pos.iter().cloned().map(Some));
-            locals
+            locals.extend(
+                f.defaults[f.defaults.len() - left..]
+                    .iter()
+                    .cloned()
+                    .map(Some),
+            );
         } else {
             let defaults = f.defaults.clone();
             let name = f.name.clone();
-            self.bind_arguments(&name, code, &defaults, args)?
+            let all;
+            let args = match slf {
+                Some(slf) => {
+                    all = with_first(slf, args.pos);
+                    Args {
+                        pos: &all,
+                        kw: args.kw,
+                    }
+                }
+                None => args,
+            };
+            locals = self.bind_arguments(&name, code, &defaults, args)?;
+        }
+        self.enter_function(r, &body, locals, stack)
+    }
+
+    /// Runs a function with the values of its parameters.
+    fn enter_function(
+        &mut self,
+        r: Ref,
+        body: &Body,
+        locals: Vec<Option<Value>>,
+        stack: Vec<Value>,
+    ) -> R {
+        let Kind::Function(f) = self.heap.kind(r) else {
+            unreachable!("checked by the caller");
         };
+        let (id, globals) = (f.code, f.globals);
+        let code = &body.code;
         let memo = !code.generator && self.enter_memo(r, &locals);
         let mut frame = Frame::enter(
-            self,
+            &mut Running { it: self, body },
             code,
-            body.consts.clone(),
             Value::Ref(globals),
             locals,
-            &closure,
+            stack,
+            &[],
         );
+        if let Kind::Function(f) = self.heap.kind(r) {
+            frame.cells.extend_from_slice(&f.closure);
+        }
         if code.generator {
             return Ok(Generator::make(self, id, frame));
         }
-        let outcome = self.run(id, &body, &mut frame);
-        let result = outcome.map(|o| match o {
-            Outcome::Return(v) | Outcome::Yield(v) => v,
-        });
+        let result = match self.run(id, body, &mut frame) {
+            Ok(_) => Ok(frame.take()),
+            Err(e) => Err(e),
+        };
         if memo {
             self.leave_memo(&result);
+        }
+        if self.spare.len() < MOST_SPARE {
+            discard_locals(&mut frame.locals);
+            frame.stack.clear();
+            self.spare.push((frame.locals, frame.stack));
         }
         result
     }
@@ -342,13 +464,13 @@ impl Interp<'_> {
             }
             return Ok(obj);
         }
-        let new = self.heap.lookup(class, "__new__").cloned();
+        let new = self.lookup(class, "__new__").cloned();
         let new = match new {
             Some(v) => self.bind(&v, None, class)?,
             None => Value::None,
         };
         let own_new = !new.is_none() && !self.is_builtin_function(&new);
-        let init = self.heap.lookup(class, "__init__").cloned();
+        let init = self.lookup(class, "__init__").cloned();
         let own_init = init.as_ref().is_some_and(|f| !self.is_builtin_function(f));
         let obj = if own_new {
             let mut all = vec![Value::Ref(class)];
@@ -373,8 +495,15 @@ impl Interp<'_> {
             && self.is_instance_of(&obj, class)
             && let Some(init) = init
         {
-            let bound = self.bind(&init, Some(&obj), class)?;
-            let v = self.call_args(&bound, args)?;
+            let v = match init {
+                Value::Ref(f) if matches!(self.heap.kind(f), Kind::Function(_)) => {
+                    self.call_function(f, Some(&obj), args)?
+                }
+                _ => {
+                    let bound = self.bind(&init, Some(&obj), class)?;
+                    self.call_args(&bound, args)?
+                }
+            };
             if !v.is_none() {
                 let t = self.heap.type_name(&v).to_owned();
                 return self.type_error(format!("__init__() should return None, not '{t}'"));
@@ -389,6 +518,25 @@ impl Interp<'_> {
         }
         Ok(obj)
     }
+}
+
+/// Empties the locals of a frame; most are values that nothing is done for.
+fn discard_locals(locals: &mut Vec<Option<Value>>) {
+    while let Some(v) = locals.last() {
+        match v {
+            None | Some(Value::Int(_) | Value::Ref(_) | Value::None | Value::Bound(_)) => {
+                std::mem::forget(locals.pop());
+            }
+            _ => drop(locals.pop()),
+        }
+    }
+}
+
+fn with_first(first: &Value, rest: &[Value]) -> Vec<Value> {
+    let mut all = Vec::with_capacity(rest.len() + 1);
+    all.push(first.clone());
+    all.extend_from_slice(rest);
+    all
 }
 
 /// Whether this is a method of `JitDriver` that tells where a loop is: callers name their

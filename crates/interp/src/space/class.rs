@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::builtin::Args;
-use super::dict::Dict;
+use super::dict::{Dict, classes_changed};
 use super::heap::{Class, Kind, Ref};
 use super::types::ty;
 use super::value::Value;
@@ -146,7 +146,7 @@ impl Interp<'_> {
             ..Class::default()
         };
         let r = self.heap.alloc(meta, Kind::Class(Box::new(class)));
-        self.heap.get_mut(r).attrs = Some(dict);
+        self.heap.set_attrs(r, dict);
         let mro = if old_style {
             let mut mro = vec![];
             self.depth_first(r, &mut mro);
@@ -234,6 +234,7 @@ impl Interp<'_> {
 
     /// Brings what is kept about a class's special methods up to date, and below it.
     pub(crate) fn refresh_flags(&mut self, r: Ref) {
+        classes_changed();
         let hook = self.heap.lookup(r, "__getattribute__").cloned();
         let own = hook.is_some_and(|f| !self.is_builtin_function(&f));
         let c = self.heap.the_class_mut(r);
@@ -254,6 +255,7 @@ impl Interp<'_> {
             self.c3(r, &bases)?
         };
         self.heap.the_class_mut(r).mro = mro;
+        classes_changed();
         for sub in self.heap.the_class(r).subclasses.clone() {
             let bases = self.heap.the_class(sub).bases.clone();
             self.rebase(sub, bases)?;

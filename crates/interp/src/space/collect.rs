@@ -140,6 +140,7 @@ fn reachable(heap: &Heap, mut values: Vec<Value>) -> FxHashSet<Ref> {
     while let Some(v) = values.pop() {
         match v {
             Value::Tuple(t) => values.extend(t.iter().cloned()),
+            Value::Bound(m) => values.extend([m.func, m.slf, m.class].map(Value::Ref)),
             Value::Method(m) => {
                 values.push(m.func.clone());
                 values.extend(m.slf.clone());

@@ -94,7 +94,7 @@ impl Value {
             Value::Str(s) => !s.is_empty(),
             Value::Unicode(s) => !s.is_empty(),
             Value::Tuple(t) => !t.is_empty(),
-            Value::Method(_) => true,
+            Value::Bound(_) | Value::Method(_) => true,
             Value::Ref(_) => return None,
         })
     }
@@ -251,7 +251,7 @@ impl Interp<'_> {
         if let (Value::Tuple(x), Value::Tuple(y)) = (a, b) {
             return self.compare_sequences(op, &x.clone(), &y.clone());
         }
-        if let (Value::Method(x), Value::Method(y)) = (a, b) {
+        if let (Some(x), Some(y)) = (a.as_method(), b.as_method()) {
             let slf = match (&x.slf, &y.slf) {
                 (None, None) => true,
                 (Some(p), Some(q)) => p.is(q),
@@ -485,6 +485,7 @@ impl Interp<'_> {
                 }
                 h
             }
+            Value::Bound(m) => mix(u64::from(m.slf.0), u64::from(m.func.0)),
             Value::Method(m) => {
                 let slf = m.slf.as_ref().and_then(Value::as_ref).map_or(0, |r| r.0);
                 let func = m.func.as_ref().map_or(0, |r| r.0);

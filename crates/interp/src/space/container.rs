@@ -183,7 +183,7 @@ impl Interp<'_> {
 }
 
 /// Looks a key up where equality needs no Python code: outer None where it does.
-fn find_simple(table: &Dict, key: &Value, hash: u64) -> Option<Option<usize>> {
+pub(crate) fn find_simple(table: &Dict, key: &Value, hash: u64) -> Option<Option<usize>> {
     match key {
         Value::Str(s) => {
             let mut other = false;

@@ -3,7 +3,26 @@
 //! Comparing keys may run Python code, so the table never compares by itself what
 //! it cannot decide: see [`Dict::candidates`].
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use super::value::Value;
+
+thread_local! {
+    static CLASS_VERSION: Cell<u64> = const { Cell::new(1) };
+}
+
+/// A number that changes whenever a name comes to a namespace of a class, leaves one or moves in one,
+/// and whenever classes inherit or are asked in another way. An interpreter stays on its thread.
+#[inline]
+pub(crate) fn class_version() -> u64 {
+    CLASS_VERSION.get()
+}
+
+/// Makes what was found along the bases of classes out of date.
+pub(crate) fn classes_changed() {
+    CLASS_VERSION.set(CLASS_VERSION.get() + 1);
+}
 
 /// A table from values to values.
 #[derive(Clone, Debug, Default)]
@@ -12,8 +31,10 @@ pub(crate) struct Dict {
     entries: Vec<Entry>,
     /// Open addressing into `entries`, a power of two in length; empty while there
     /// are few entries.
-    index: Vec<u32>,
-    live: usize,
+    index: Box<[u32]>,
+    live: u32,
+    /// Whether it is the namespace of a class: see [`class_version`].
+    of_class: bool,
     /// A bit per hash (see [`filter_bit`]) of the keys that there are or have been: most
     /// names that are looked up along a class's bases are in few of them.
     filter: u64,
@@ -22,16 +43,55 @@ pub(crate) struct Dict {
 /// A name to look up in several tables.
 #[derive(Clone, Copy)]
 pub(crate) struct Name<'a> {
-    text: &'a str,
+    text: &'a [u8],
     hash: u64,
 }
 
 impl<'a> Name<'a> {
     /// A name with its hash.
+    #[inline]
     pub(crate) fn new(text: &'a str) -> Self {
         Name {
-            text,
+            text: text.as_bytes(),
             hash: hash_bytes(text.as_bytes()),
+        }
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub(crate) fn text(self) -> &'a [u8] {
+        self.text
+    }
+
+    /// Its hash.
+    #[inline]
+    pub(crate) fn hash(self) -> u64 {
+        self.hash
+    }
+}
+
+/// A name that a code mentions: a key that tables share, with its hash.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownName {
+    text: Arc<[u8]>,
+    hash: u64,
+}
+
+impl KnownName {
+    /// A name that has this text.
+    pub(crate) fn new(text: Arc<[u8]>) -> Self {
+        KnownName {
+            hash: hash_bytes(&text),
+            text,
+        }
+    }
+
+    /// The name, to look it up.
+    #[inline]
+    pub(crate) fn name(&self) -> Name<'_> {
+        Name {
+            text: &self.text,
+            hash: self.hash,
         }
     }
 }
@@ -51,13 +111,26 @@ const SMALL: usize = 8;
 impl Dict {
     /// Number of items.
     pub(crate) fn len(&self) -> usize {
-        self.live
+        self.live as usize
+    }
+
+    /// Makes it the namespace of a class.
+    pub(crate) fn belong_to_class(&mut self) {
+        self.of_class = true;
+        classes_changed();
+    }
+
+    /// Names come, go or move.
+    #[inline]
+    fn shape_changes(&self) {
+        if self.of_class {
+            classes_changed();
+        }
     }
 
     /// Bytes that it takes, without what its keys and values take.
     pub(crate) fn size(&self) -> u64 {
-        (self.entries.capacity() * size_of::<Entry>() + self.index.capacity() * size_of::<u32>())
-            as u64
+        (self.entries.capacity() * size_of::<Entry>() + self.index.len() * size_of::<u32>()) as u64
     }
 
     /// Items in insertion order.
@@ -90,6 +163,7 @@ impl Dict {
     }
 
     /// Slot of the first entry with that hash for which `eq` holds.
+    #[inline]
     pub(crate) fn find(&self, hash: u64, mut eq: impl FnMut(&Value) -> bool) -> Option<usize> {
         if self.index.is_empty() {
             return self
@@ -137,6 +211,7 @@ impl Dict {
 
     /// Adds an item whose key is not there yet.
     pub(crate) fn push(&mut self, hash: u64, key: Value, value: Value) {
+        self.shape_changes();
         if self.entries.len() >= SMALL && self.entries.len() * 2 >= self.index.len() {
             self.rebuild();
         }
@@ -155,6 +230,7 @@ impl Dict {
 
     /// Takes an item out.
     pub(crate) fn remove_at(&mut self, slot: usize) -> (Value, Value) {
+        self.shape_changes();
         let e = &mut self.entries[slot];
         let key = e.key.take().expect("slot of a live entry");
         let value = std::mem::replace(&mut e.value, Value::None);
@@ -175,8 +251,9 @@ impl Dict {
 
     /// Takes all items out.
     pub(crate) fn clear(&mut self) {
+        self.shape_changes();
         self.entries.clear();
-        self.index.clear();
+        self.index = Box::default();
         self.live = 0;
         self.filter = 0;
     }
@@ -187,6 +264,7 @@ impl Dict {
     }
 
     /// The value of a byte string key.
+    #[inline]
     pub(crate) fn get_name(&self, key: Name<'_>) -> Option<&Value> {
         let slot = self.find_name(key)?;
         Some(&self.entries[slot].value)
@@ -200,6 +278,14 @@ impl Dict {
         }
     }
 
+    /// Sets the value of a name.
+    pub(crate) fn set_known(&mut self, key: &KnownName, value: Value) {
+        match self.find_name(key.name()) {
+            Some(slot) => self.set_at(slot, value),
+            None => self.push(key.hash, Value::Str(key.text.clone()), value),
+        }
+    }
+
     /// Takes out the item of a byte string key.
     pub(crate) fn remove_str(&mut self, key: &str) -> Option<Value> {
         let slot = self.find_str(key)?;
@@ -210,14 +296,18 @@ impl Dict {
         self.find_name(Name::new(key))
     }
 
-    fn find_name(&self, Name { text, hash }: Name<'_>) -> Option<usize> {
+    /// Slot of a byte string key.
+    #[inline]
+    pub(crate) fn find_name(&self, Name { text, hash }: Name<'_>) -> Option<usize> {
         if self.filter & filter_bit(hash) == 0 {
             return None;
         }
         self.find(hash, |k| match k {
-            Value::Str(s) => **s == *text.as_bytes(),
+            Value::Str(s) => {
+                s.len() == text.len() && (std::ptr::eq(s.as_ptr(), text.as_ptr()) || **s == *text)
+            }
             // `u'a'` is the same key as `'a'`.
-            Value::Unicode(s) => s.iter().copied().eq(text.bytes().map(u32::from)),
+            Value::Unicode(s) => s.iter().copied().eq(text.iter().map(|b| u32::from(*b))),
             _ => false,
         })
     }
@@ -235,7 +325,7 @@ impl Dict {
     fn rebuild(&mut self) {
         self.entries.retain(|e| e.key.is_some());
         let size = ((self.entries.len() + 1) * 4).next_power_of_two();
-        self.index = vec![EMPTY; size];
+        self.index = vec![EMPTY; size].into_boxed_slice();
         for slot in 0..self.entries.len() {
             self.link(self.entries[slot].hash, slot as u32);
         }

@@ -15,7 +15,7 @@ pub(crate) struct Generator {
     /// Its body.
     pub(crate) code: CodeId,
     /// Its frame; None while it runs and after it has ended.
-    pub(crate) frame: Option<Frame<Value>>,
+    pub(crate) frame: Option<Box<Frame<Value>>>,
     /// Whether it has begun.
     pub(crate) started: bool,
     /// Whether it runs.
@@ -27,7 +27,7 @@ impl Generator {
     pub(crate) fn make(it: &mut Interp, code: CodeId, frame: Frame<Value>) -> Value {
         let g = Generator {
             code,
-            frame: Some(frame),
+            frame: Some(Box::new(frame)),
             started: false,
             running: false,
         };
@@ -44,7 +44,7 @@ impl Interp<'_> {
     }
 
     /// Takes the frame out to run it.
-    fn enter_generator(&mut self, r: Ref) -> R<Option<(CodeId, Frame<Value>, bool)>> {
+    fn enter_generator(&mut self, r: Ref) -> R<Option<(CodeId, Box<Frame<Value>>, bool)>> {
         let g = self.generator(r);
         if g.running {
             return self.value_error("generator already executing");
@@ -57,17 +57,23 @@ impl Interp<'_> {
         Ok(Some((g.code, frame, started)))
     }
 
-    fn run_generator(&mut self, r: Ref, code: CodeId, mut frame: Frame<Value>) -> R<Option<Value>> {
+    fn run_generator(
+        &mut self,
+        r: Ref,
+        code: CodeId,
+        mut frame: Box<Frame<Value>>,
+    ) -> R<Option<Value>> {
         let body = self.body(code);
         let outcome = self.run(code, &body, &mut frame);
         let g = self.generator(r);
         g.running = false;
         match outcome {
-            Ok(Outcome::Yield(v)) => {
+            Ok(Outcome::Yield) => {
+                let v = frame.take();
                 g.frame = Some(frame);
                 Ok(Some(v))
             }
-            Ok(Outcome::Return(_)) => Ok(None),
+            Ok(Outcome::Return) => Ok(None),
             Err(e) => Err(e),
         }
     }

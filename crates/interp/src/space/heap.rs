@@ -12,13 +12,13 @@ use taipan_lltype::LLType;
 
 use super::builtin::Builtin;
 use super::collect::WeakRef;
-use super::dict::{Dict, Name};
+use super::dict::{Dict, KnownName, Name};
 use super::generator::Generator;
 use super::iter::Iter;
 use super::lowmem::{Container, LLFunction, Pointer};
 use super::meant::Lacks;
 use super::types::{self, ty};
-use super::value::Value;
+use super::value::{Bound, Value};
 
 /// An object of the heap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -240,6 +240,8 @@ pub(crate) struct Heap {
     pub(crate) site: Site,
     /// The dicts that low-level types name by id.
     pub(crate) adtmeths: Vec<(ObjId, Ref)>,
+    /// Bound methods so far.
+    methods: u32,
     /// Bytes allocated since memory was last measured: see [`super::meter`].
     pub(crate) fresh: u64,
 }
@@ -256,6 +258,7 @@ impl Heap {
             sites: vec![None],
             site: Site::default(),
             adtmeths: Vec::new(),
+            methods: 0,
             fresh: 0,
         };
         types::bootstrap(&mut heap);
@@ -272,6 +275,7 @@ impl Heap {
             sites: below.sites.clone(),
             site: Site::default(),
             adtmeths: below.adtmeths.clone(),
+            methods: below.methods,
             fresh: 0,
             below: Some(below),
         }
@@ -305,6 +309,7 @@ impl Heap {
         whole.sites = since.sites;
         whole.site = since.site;
         whole.adtmeths = since.adtmeths;
+        whole.methods = since.methods;
         whole.fresh = since.fresh;
         *self = whole;
     }
@@ -461,14 +466,35 @@ impl Heap {
         }
     }
 
+    /// A new bound method.
+    #[inline]
+    pub(crate) fn bound(&mut self, func: Ref, slf: Ref, class: Ref) -> Value {
+        self.methods = self.methods.wrapping_add(1);
+        Value::Bound(Bound {
+            func,
+            slf,
+            class,
+            number: self.methods,
+        })
+    }
+
     /// The `__dict__` of an object, made if it has none yet.
     pub(crate) fn attrs(&mut self, r: Ref) -> Ref {
         if let Some(d) = self.get(r).attrs {
             return d;
         }
         let d = self.dict(Dict::default());
-        self.get_mut(r).attrs = Some(d);
+        self.set_attrs(r, d);
         d
+    }
+
+    /// Gives an object its `__dict__`.
+    pub(crate) fn set_attrs(&mut self, r: Ref, d: Ref) {
+        let o = self.get_mut(r);
+        o.attrs = Some(d);
+        if let Kind::Class(_) = o.kind {
+            self.the_dict_mut(d).belong_to_class();
+        }
     }
 
     /// An entry of the object's own `__dict__`.
@@ -488,6 +514,13 @@ impl Heap {
         let d = self.attrs(r);
         self.fresh += super::meter::ENTRY;
         self.the_dict_mut(d).set_str(name, v);
+    }
+
+    /// Sets an entry of the object's own `__dict__`.
+    pub(crate) fn set_known_attr(&mut self, r: Ref, name: &KnownName, v: Value) {
+        let d = self.attrs(r);
+        self.fresh += super::meter::ENTRY;
+        self.the_dict_mut(d).set_known(name, v);
     }
 
     /// Notes which name an exception is about.
@@ -528,6 +561,10 @@ impl Heap {
             Value::Str(_) => ty::STR,
             Value::Unicode(_) => ty::UNICODE,
             Value::Tuple(_) => ty::TUPLE,
+            Value::Bound(m) => match self.kind(m.func) {
+                Kind::Builtin(_) => ty::BUILTIN,
+                _ => ty::METHOD,
+            },
             Value::Method(m) => match &m.func {
                 Value::Ref(r) if matches!(self.kind(*r), Kind::Builtin(_)) => ty::BUILTIN,
                 _ => ty::METHOD,

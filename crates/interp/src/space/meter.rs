@@ -69,8 +69,8 @@ pub(crate) struct Meter {
     unswept: u64,
     /// Bytes of large values after the last sweep.
     swept: u64,
-    /// Steps before the next look at cancellation.
-    until_look: u64,
+    /// Steps that are left at the next look at cancellation.
+    look_at: u64,
     /// Import time has ended at its limit of memory.
     exhausted: bool,
 }
@@ -124,7 +124,7 @@ impl Meter {
             large: FxHashMap::default(),
             unswept: 0,
             swept: 0,
-            until_look: LOOK,
+            look_at: u64::MAX,
             exhausted: false,
         }
     }
@@ -142,6 +142,11 @@ impl Meter {
     /// Whether import time has ended at its limit of memory.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.exhausted
+    }
+
+    /// Looks at cancellation with the next step: the number of steps that are left was set.
+    pub(crate) fn steps_are_set(&mut self) {
+        self.look_at = u64::MAX;
     }
 
     /// Follows a value if it is large. Returns whether it is new.
@@ -180,13 +185,12 @@ impl Interp<'_> {
     /// any more.
     #[inline]
     pub(crate) fn work(&mut self, steps: u64) -> R<()> {
-        if self.steps < steps {
+        let Some(left) = self.steps.checked_sub(steps) else {
             self.steps = 0;
             return Err(Unwind::Stop(Fatal::StepLimit));
-        }
-        self.steps -= steps;
-        self.meter.until_look = self.meter.until_look.saturating_sub(steps);
-        if self.meter.until_look == 0 || self.heap.fresh > self.meter.room {
+        };
+        self.steps = left;
+        if left <= self.meter.look_at || self.heap.fresh > self.meter.room {
             return self.look();
         }
         Ok(())
@@ -194,8 +198,8 @@ impl Interp<'_> {
 
     #[cold]
     fn look(&mut self) -> R<()> {
-        if self.meter.until_look == 0 {
-            self.meter.until_look = LOOK;
+        if self.steps <= self.meter.look_at {
+            self.meter.look_at = self.steps.saturating_sub(LOOK);
             self.db.unwind_if_revision_cancelled();
             if self.heap.len() >= MOST_OBJECTS {
                 return self.exhausted();
@@ -472,6 +476,7 @@ fn own_size(v: &Value) -> u64 {
         | Value::Int(_)
         | Value::Float(_)
         | Value::Complex(_)
+        | Value::Bound(_)
         | Value::Ref(_) => 0,
     }
 }
@@ -501,7 +506,7 @@ pub(crate) fn shallow(kind: &Kind) -> u64 {
         Kind::Generator(g) => {
             let frame = g.frame.as_ref();
             let slots = frame.map_or(0, |f| f.locals.capacity() + f.stack.capacity());
-            size_of_val(&**g) as u64 + values(slots)
+            (size_of_val(&**g) + size_of::<Frame<Value>>()) as u64 + values(slots)
         }
         Kind::Exception(e) => (size_of_val(&**e) + size_of_val(&e.traceback[..])) as u64,
         Kind::LLContainer(c) => size_of_val(&**c) as u64 + values(c.parts.capacity()),

@@ -22,12 +22,14 @@ pub(crate) mod heap;
 pub(crate) mod import;
 pub(crate) mod item;
 pub(crate) mod iter;
+pub(crate) mod lookup;
 pub(crate) mod lowmem;
 pub(crate) mod meant;
 pub(crate) mod meter;
 pub(crate) mod modules;
 pub(crate) mod number;
 pub(crate) mod ops;
+pub(crate) mod quick;
 pub(crate) mod raw_view;
 pub(crate) mod repr;
 pub(crate) mod run;
@@ -38,14 +40,15 @@ pub(crate) mod types;
 pub(crate) mod value;
 pub(crate) mod written;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeId};
 
 use crate::heap_image::failed_statements::{LeftOut, ModuleBodies};
-use dict::Dict;
+use dict::{Dict, KnownName};
 use heap::{Heap, Ref};
 use taipan_engine::Unwind;
 use value::Value;
@@ -103,7 +106,9 @@ pub(crate) struct Body {
     /// Its code.
     pub(crate) code: Arc<Code>,
     /// Its constants.
-    pub(crate) consts: Arc<[Value]>,
+    pub(crate) consts: Box<[Value]>,
+    /// The names that it mentions.
+    pub(crate) names: Box<[KnownName]>,
     /// Its index among the sites.
     pub(crate) site: u32,
 }
@@ -167,7 +172,13 @@ pub(crate) struct Interp<'db> {
     pub(crate) timeless: bool,
     /// The memo calls that run, if this is one.
     pub(crate) memo_calls: Option<Box<crate::heap_image::memo::Calls>>,
-    bodies: FxHashMap<CodeId, Arc<Body>>,
+    /// What was found along the bases of classes.
+    pub(crate) lookups: lookup::Lookups,
+    bodies: FxHashMap<CodeId, Rc<Body>>,
+    /// Texts of the names that bodies mention.
+    texts: FxHashSet<Arc<[u8]>>,
+    /// Empty locals and stacks of frames that were left.
+    spare: Vec<(Vec<Option<Value>>, Vec<Value>)>,
 }
 
 impl<'db> Interp<'db> {
@@ -239,7 +250,10 @@ impl<'db> Interp<'db> {
             collections: collect::Collections::default(),
             timeless: false,
             memo_calls: None,
+            lookups: lookup::Lookups::default(),
             bodies: FxHashMap::default(),
+            texts: FxHashSet::default(),
+            spare: Vec::new(),
         }
     }
 

@@ -5,13 +5,14 @@ use num_traits::ToPrimitive;
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
 use taipan_graph::HlOp;
 
+use super::dict::Name;
 use super::heap::{Function, Kind, Ref};
 use super::meant::Lacks;
 use super::sizes::{MOST_BYTES, MOST_ITEMS};
 use super::types::{self, ty};
 use super::value::Value;
-use super::{Fatal, Interp, R};
-use taipan_engine::{Frame, Next, ObjectSpace, Truth, Unwind};
+use super::{Body, Fatal, Interp, R};
+use taipan_engine::{Frame, Named, Next, ObjectSpace, Truth, Unwind};
 
 /// Own, reflected and in-place special methods of a binary operation, and its sign.
 fn binary_names(op: HlOp) -> Option<(&'static str, &'static str, &'static str, &'static str)> {
@@ -46,19 +47,6 @@ fn size_of_item(sequence: &Value) -> usize {
 impl Interp<'_> {
     /// A binary operation.
     pub(crate) fn binary(&mut self, op: HlOp, a: &Value, b: &Value) -> R {
-        if let (Value::Int(x), Value::Int(y)) = (a, b) {
-            let fast = match op {
-                HlOp::Add => x.checked_add(*y),
-                HlOp::Sub => x.checked_sub(*y),
-                HlOp::Mul => x.checked_mul(*y),
-                HlOp::And => Some(x & y),
-                HlOp::Or => Some(x | y),
-                _ => None,
-            };
-            if let Some(v) = fast {
-                return Ok(Value::Int(v));
-            }
-        }
         if let Some(v) = self.binary_special(op, a, b)? {
             return Ok(v);
         }
@@ -346,44 +334,114 @@ impl Interp<'_> {
     }
 }
 
-impl ObjectSpace for Interp<'_> {
+/// A body that runs, as the engine sees it.
+pub(crate) struct Running<'a, 'db> {
+    /// What runs it.
+    pub(crate) it: &'a mut Interp<'db>,
+    /// The body.
+    pub(crate) body: &'a Body,
+}
+
+impl ObjectSpace for Running<'_, '_> {
     type Value = Value;
     type Stop = Fatal;
 
-    fn op(&mut self, op: HlOp, args: &[Value]) -> R {
-        if let [Value::Int(x), Value::Int(y)] = args {
-            let fast = match op {
-                HlOp::Lt => Some(x < y),
-                HlOp::Le => Some(x <= y),
-                HlOp::Gt => Some(x > y),
-                HlOp::Ge => Some(x >= y),
-                HlOp::Eq => Some(x == y),
-                HlOp::Ne => Some(x != y),
-                HlOp::Add => match x.checked_add(*y) {
-                    Some(v) => return Ok(Value::Int(v)),
-                    None => None,
-                },
-                HlOp::Sub => match x.checked_sub(*y) {
-                    Some(v) => return Ok(Value::Int(v)),
-                    None => None,
-                },
-                _ => None,
-            };
-            if let Some(b) = fast {
-                return Ok(Value::Bool(b));
+    #[inline(always)]
+    fn constant(&self, i: u32) -> &Value {
+        &self.body.consts[i as usize]
+    }
+
+    #[inline(always)]
+    fn push_copy(stack: &mut Vec<Value>, v: &Value) {
+        // Word by word: a value that was written in two words and is then read in one piece makes
+        // the processor wait.
+        match v {
+            Value::Int(i) => stack.push(Value::Int(*i)),
+            Value::Ref(r) => stack.push(Value::Ref(*r)),
+            Value::None => stack.push(Value::None),
+            Value::Bool(b) => stack.push(Value::Bool(*b)),
+            _ => stack.push(v.clone()),
+        }
+    }
+
+    #[inline(always)]
+    fn pop_into(stack: &mut Vec<Value>, local: &mut Option<Value>) {
+        match (stack.last(), &mut *local) {
+            (Some(Value::Int(i)), Some(Value::Int(old))) => {
+                *old = *i;
+                std::mem::forget(stack.pop());
+            }
+            (Some(Value::Ref(r)), Some(Value::Ref(old))) => {
+                *old = *r;
+                std::mem::forget(stack.pop());
+            }
+            _ => *local = stack.pop(),
+        }
+    }
+
+    #[inline(always)]
+    fn discard(stack: &mut Vec<Value>, n: usize) {
+        for _ in 0..n {
+            match stack.last() {
+                Some(
+                    Value::Int(_)
+                    | Value::Ref(_)
+                    | Value::None
+                    | Value::Bool(_)
+                    | Value::Bound(_)
+                    | Value::Float(_),
+                ) => std::mem::forget(stack.pop()),
+                _ => drop(stack.pop()),
             }
         }
-        let result = self.with_buffers(|it| it.operation(op, args))?;
-        self.check_size(&result)?;
+    }
+
+    #[inline(always)]
+    fn put(place: &mut Value, v: Value) {
+        if !matches!(
+            place,
+            Value::Ref(_) | Value::Int(_) | Value::Bound(_) | Value::None
+        ) {
+            *place = v;
+            return;
+        }
+        std::mem::forget(match v {
+            Value::Int(i) => std::mem::replace(place, Value::Int(i)),
+            Value::Ref(r) => std::mem::replace(place, Value::Ref(r)),
+            Value::None => std::mem::replace(place, Value::None),
+            v => std::mem::replace(place, v),
+        });
+    }
+
+    #[inline(always)]
+    fn op_in_place(op: HlOp, a: &mut Value, b: &Value) -> bool {
+        super::quick::in_place(op, a, b)
+    }
+
+    fn op(&mut self, op: HlOp, args: &[Value]) -> R {
+        if let [a, b] = args
+            && let Some(result) = self.it.quick(op, a, b)
+        {
+            self.it.check_size(&result)?;
+            return Ok(result);
+        }
+        let result = self.it.with_buffers(|it| it.operation(op, args))?;
+        self.it.check_size(&result)?;
         Ok(result)
     }
 
+    #[inline(always)]
     fn truth(&mut self, v: &Value) -> R<Truth> {
-        Ok(Truth::Known(Interp::truth(self, v)?))
+        Ok(Truth::Known(match v {
+            Value::Bool(b) => *b,
+            Value::Int(i) => *i != 0,
+            Value::None => false,
+            _ => Interp::truth(self.it, v)?,
+        }))
     }
 
     fn suppresses(&mut self, v: &Value) -> R<bool> {
-        Interp::truth(self, v)
+        Interp::truth(self.it, v)
     }
 
     fn bool(&mut self, b: bool) -> Value {
@@ -391,9 +449,9 @@ impl ObjectSpace for Interp<'_> {
     }
 
     fn next(&mut self, it: &Value) -> R<Next<Value>> {
-        Ok(match self.next_item(it)? {
+        Ok(match self.it.next_item(it)? {
             Some(v) => {
-                self.check_size(&v)?;
+                self.it.check_size(&v)?;
                 Next::Item(v)
             }
             None => Next::Exhausted,
@@ -403,157 +461,177 @@ impl ObjectSpace for Interp<'_> {
     fn unpack(&mut self, v: &Value, n: u32) -> R<Vec<Value>> {
         let items = match v {
             Value::Tuple(t) => t.to_vec(),
-            _ => self.list_of(v)?,
+            _ => self.it.list_of(v)?,
         };
         if items.len() < n as usize {
             let s = if items.len() == 1 { "" } else { "s" };
-            return self.value_error(format!("need more than {} value{s} to unpack", items.len()));
+            return self
+                .it
+                .value_error(format!("need more than {} value{s} to unpack", items.len()));
         }
         if items.len() > n as usize {
-            return self.value_error("too many values to unpack");
+            return self.it.value_error("too many values to unpack");
         }
         for v in &items {
-            self.check_size(v)?;
+            self.it.check_size(v)?;
         }
         Ok(items)
     }
 
     fn build_set(&mut self, items: &[Value]) -> R {
-        let table = self.make_table(items)?;
-        Ok(self.new_set(table, false))
+        let table = self.it.make_table(items)?;
+        Ok(self.it.new_set(table, false))
     }
 
     fn list_append(&mut self, list: &Value, v: Value) -> R<()> {
         if let Value::Ref(r) = list
-            && let Kind::List(l) = &mut self.heap.get_mut(*r).kind
+            && let Kind::List(l) = &mut self.it.heap.get_mut(*r).kind
         {
             l.push(v);
             let n = l.len();
-            self.check_items(n)?;
-            self.heap.fresh += super::meter::ENTRY;
+            self.it.check_items(n)?;
+            self.it.heap.fresh += super::meter::ENTRY;
         }
         Ok(())
     }
 
     fn set_add(&mut self, set: &Value, v: Value) -> R<()> {
         match set {
-            Value::Ref(r) => self.dict_set(*r, v, Value::None),
+            Value::Ref(r) => self.it.dict_set(*r, v, Value::None),
             _ => Ok(()),
         }
     }
 
     fn dict_add(&mut self, dict: &Value, key: Value, v: Value) -> R<()> {
         match dict {
-            Value::Ref(r) => self.dict_set(*r, key, v),
+            Value::Ref(r) => self.it.dict_set(*r, key, v),
             _ => Ok(()),
         }
     }
 
-    fn load_attr(&mut self, obj: &Value, name: &str) -> R {
-        if let Some(v) = self.simple_attr(obj, name) {
+    fn load_attr(&mut self, obj: &Value, name: Named<'_>) -> R {
+        let key = self.body.names[name.index as usize].name();
+        if let Some(v) = self.it.simple_attr(obj, key) {
             return Ok(v);
         }
-        self.getattr(obj, name)
+        self.it.getattr(obj, name.text)
     }
 
-    fn store_attr(&mut self, obj: &Value, name: &str, v: Value) -> R<()> {
-        self.setattr(obj, name, v)
+    fn store_attr(&mut self, obj: &Value, name: Named<'_>, v: Value) -> R<()> {
+        let key = &self.body.names[name.index as usize];
+        if self.it.simple_setattr(obj, key, &v) {
+            return Ok(());
+        }
+        self.it.setattr(obj, name.text, v)
     }
 
     fn delete_attr(&mut self, obj: &Value, name: &str) -> R<()> {
-        self.delattr(obj, name)
+        self.it.delattr(obj, name)
     }
 
     fn unbound_local(&mut self, name: &str) -> Unwind<Value, Fatal> {
         let message = format!("local variable '{name}' referenced before assignment");
-        match self.raise::<()>(ty::UNBOUND_LOCAL_ERROR, message) {
+        match self.it.raise::<()>(ty::UNBOUND_LOCAL_ERROR, message) {
             Err(e) => e,
             Ok(()) => Unwind::Stop(Fatal::StepLimit),
         }
     }
 
-    fn load_global(&mut self, frame: &Frame<Value>, name: &str) -> R {
+    fn load_global(&mut self, frame: &Frame<Value>, name: Named<'_>) -> R {
         let Value::Ref(globals) = frame.globals else {
-            return self.type_error("globals must be a dict");
+            return self.it.type_error("globals must be a dict");
         };
-        self.global(globals, name, "global name ")
+        let key = self.body.names[name.index as usize].name();
+        self.it.global(globals, key, name.text, "global name ")
     }
 
-    fn store_global(&mut self, frame: &Frame<Value>, name: &str, v: Value) -> R<()> {
+    fn store_global(&mut self, frame: &Frame<Value>, name: Named<'_>, v: Value) -> R<()> {
         if let Value::Ref(globals) = frame.globals {
-            self.heap.the_dict_mut(globals).set_str(name, v);
+            let key = &self.body.names[name.index as usize];
+            self.it.heap.the_dict_mut(globals).set_known(key, v);
         }
         Ok(())
     }
 
     fn delete_global(&mut self, frame: &Frame<Value>, name: &str) -> R<()> {
         if let Value::Ref(globals) = frame.globals
-            && self.heap.the_dict_mut(globals).remove_str(name).is_some()
+            && self
+                .it
+                .heap
+                .the_dict_mut(globals)
+                .remove_str(name)
+                .is_some()
         {
             return Ok(());
         }
-        self.raise(
+        self.it.raise(
             ty::NAME_ERROR,
             format!("global name '{name}' is not defined"),
         )
     }
 
-    fn load_name(&mut self, frame: &Frame<Value>, name: &str) -> R {
+    fn load_name(&mut self, frame: &Frame<Value>, name: Named<'_>) -> R {
+        let key = self.body.names[name.index as usize].name();
         if let Some(Value::Ref(names)) = frame.names {
-            match self.heap.dict_of(names) {
+            match self.it.heap.dict_of(names) {
                 Some(d) => {
-                    if let Some(v) = d.get_str(name) {
+                    if let Some(v) = d.get_name(key) {
                         return Ok(v.clone());
                     }
                 }
                 None => {
-                    let got = self.getitem(&Value::Ref(names), &Value::str(name));
-                    if let Some(v) = self.catch(got, ty::KEY_ERROR)? {
+                    let got = self.it.getitem(&Value::Ref(names), &Value::str(name.text));
+                    if let Some(v) = self.it.catch(got, ty::KEY_ERROR)? {
                         return Ok(v);
                     }
                 }
             }
         }
         let Value::Ref(globals) = frame.globals else {
-            return self.type_error("globals must be a dict");
+            return self.it.type_error("globals must be a dict");
         };
-        self.global(globals, name, "name ")
+        self.it.global(globals, key, name.text, "name ")
     }
 
-    fn store_name(&mut self, frame: &Frame<Value>, name: &str, v: Value) -> R<()> {
+    fn store_name(&mut self, frame: &Frame<Value>, name: Named<'_>, v: Value) -> R<()> {
         if let Some(Value::Ref(names)) = frame.names {
-            if self.heap.dict_of(names).is_some() {
-                self.heap.the_dict_mut(names).set_str(name, v);
+            if self.it.heap.dict_of(names).is_some() {
+                let key = &self.body.names[name.index as usize];
+                self.it.heap.the_dict_mut(names).set_known(key, v);
                 return Ok(());
             }
-            return self.setitem(&Value::Ref(names), &Value::str(name), v);
+            return self
+                .it
+                .setitem(&Value::Ref(names), &Value::str(name.text), v);
         }
         self.store_global(frame, name, v)
     }
 
     fn delete_name(&mut self, frame: &Frame<Value>, name: &str) -> R<()> {
         if let Some(Value::Ref(names)) = frame.names
-            && self.heap.dict_of(names).is_some()
+            && self.it.heap.dict_of(names).is_some()
         {
-            if self.heap.the_dict_mut(names).remove_str(name).is_some() {
+            if self.it.heap.the_dict_mut(names).remove_str(name).is_some() {
                 return Ok(());
             }
-            return self.raise(ty::NAME_ERROR, format!("name '{name}' is not defined"));
+            return self
+                .it
+                .raise(ty::NAME_ERROR, format!("name '{name}' is not defined"));
         }
         self.delete_global(frame, name)
     }
 
     fn new_cell(&mut self, contents: Option<Value>) -> Value {
-        Value::Ref(self.heap.alloc(ty::CELL, Kind::Cell(contents)))
+        Value::Ref(self.it.heap.alloc(ty::CELL, Kind::Cell(contents)))
     }
 
     fn load_cell(&mut self, cell: &Value, name: &str) -> R {
         if let Value::Ref(r) = cell
-            && let Kind::Cell(Some(v)) = self.heap.kind(*r)
+            && let Kind::Cell(Some(v)) = self.it.heap.kind(*r)
         {
             return Ok(v.clone());
         }
-        self.raise(
+        self.it.raise(
             ty::NAME_ERROR,
             format!("free variable '{name}' referenced before assignment in enclosing scope"),
         )
@@ -561,7 +639,7 @@ impl ObjectSpace for Interp<'_> {
 
     fn store_cell(&mut self, cell: &Value, v: Value) -> R<()> {
         if let Value::Ref(r) = cell {
-            self.heap.get_mut(*r).kind = Kind::Cell(Some(v));
+            self.it.heap.get_mut(*r).kind = Kind::Cell(Some(v));
         }
         Ok(())
     }
@@ -575,13 +653,16 @@ impl ObjectSpace for Interp<'_> {
         args: &[Value],
     ) -> R {
         if let Value::Ref(r) = callee
-            && let Kind::Builtin(b) = self.heap.kind(*r)
-            && super::builtins::frames::wants_frame(b.name)
+            && let Kind::Builtin(b) = self.it.heap.kind(*r)
+            && b.wants_frame
         {
             let b = *b;
-            return super::builtins::frames::call(self, b, code, frame, args);
+            return super::builtins::frames::call(self.it, b, code, frame, args);
         }
-        self.call_desc(callee, desc, args)
+        if desc.keywords.is_empty() && !desc.star && !desc.dstar {
+            return self.it.call(callee, args);
+        }
+        self.it.call_desc(callee, desc, args)
     }
 
     fn make_function(
@@ -592,9 +673,9 @@ impl ObjectSpace for Interp<'_> {
         closure: &[Value],
     ) -> R {
         let Value::Ref(globals) = frame.globals else {
-            return self.type_error("globals must be a dict");
+            return self.it.type_error("globals must be a dict");
         };
-        let qualname = body.qualname(self.db);
+        let qualname = body.qualname(self.it.db);
         let name = qualname.rsplit('.').next().unwrap_or(qualname).into();
         let f = Function {
             code: body,
@@ -605,7 +686,9 @@ impl ObjectSpace for Interp<'_> {
             class: None,
         };
         Ok(Value::Ref(
-            self.heap.alloc(ty::FUNCTION, Kind::Function(Box::new(f))),
+            self.it
+                .heap
+                .alloc(ty::FUNCTION, Kind::Function(Box::new(f))),
         ))
     }
 
@@ -617,15 +700,15 @@ impl ObjectSpace for Interp<'_> {
         body: &Value,
     ) -> R {
         let Value::Ref(globals) = frame.globals else {
-            return self.type_error("globals must be a dict");
+            return self.it.type_error("globals must be a dict");
         };
-        self.build_class_object(globals, name, bases, body)
+        self.it.build_class_object(globals, name, bases, body)
     }
 
     fn raise(&mut self, operands: &[Value]) -> Unwind<Value, Fatal> {
-        let raised = self.raise_operands(operands);
+        let raised = self.it.raise_operands(operands);
         let has_traceback = operands.get(2).is_some_and(|tb| !tb.is_none());
-        self.raises_again = operands.is_empty() || has_traceback;
+        self.it.raises_again = operands.is_empty() || has_traceback;
         match raised {
             Ok((t, v)) => Unwind::raised(t, v),
             Err(e) => e,
@@ -633,18 +716,18 @@ impl ObjectSpace for Interp<'_> {
     }
 
     fn exc_match(&mut self, etype: &Value, class: &Value) -> R {
-        Ok(Value::Bool(self.matches(etype, class)))
+        Ok(Value::Bool(self.it.matches(etype, class)))
     }
 
     fn import(&mut self, frame: &Frame<Value>, desc: &ImportDesc) -> R {
         let Value::Ref(globals) = frame.globals else {
-            return self.type_error("globals must be a dict");
+            return self.it.type_error("globals must be a dict");
         };
-        self.import_statement(globals, desc)
+        self.it.import_statement(globals, desc)
     }
 
     fn import_from(&mut self, module: &Value, name: &str) -> R {
-        self.import_name_from(module, name)
+        self.it.import_name_from(module, name)
     }
 
     fn import_star(&mut self, frame: &Frame<Value>, module: &Value) -> R<()> {
@@ -652,15 +735,15 @@ impl ObjectSpace for Interp<'_> {
             (Some(Value::Ref(n)), _) | (None, Value::Ref(n)) => *n,
             _ => return Ok(()),
         };
-        self.import_all(target, module)
+        self.it.import_all(target, module)
     }
 
     fn print_item(&mut self, file: Option<&Value>, v: &Value) -> R<()> {
-        self.print(file, v)
+        self.it.print(file, v)
     }
 
     fn print_newline(&mut self, file: Option<&Value>) -> R<()> {
-        self.print_end(file)
+        self.it.print_end(file)
     }
 
     fn exec(
@@ -671,17 +754,17 @@ impl ObjectSpace for Interp<'_> {
         globals: &Value,
         locals: &Value,
     ) -> R<()> {
-        super::builtins::frames::exec(self, code, frame, source, globals, locals)
+        super::builtins::frames::exec(self.it, code, frame, source, globals, locals)
     }
 }
 
 impl Interp<'_> {
     /// A global, else a builtin.
-    pub(crate) fn global(&mut self, globals: Ref, name: &str, what: &str) -> R {
-        if let Some(v) = self.heap.the_dict(globals).get_str(name) {
+    fn global(&mut self, globals: Ref, key: Name<'_>, name: &str, what: &str) -> R {
+        if let Some(v) = self.heap.the_dict(globals).get_name(key) {
             return Ok(v.clone());
         }
-        if let Some(v) = self.heap.the_dict(self.builtins).get_str(name) {
+        if let Some(v) = self.heap.the_dict(self.builtins).get_name(key) {
             return Ok(v.clone());
         }
         match self.absent_global(globals, name) {

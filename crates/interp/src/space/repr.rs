@@ -27,7 +27,10 @@ impl Interp<'_> {
                 }
                 out
             }
-            Value::Method(m) => {
+            Value::Bound(_) | Value::Method(_) => {
+                let Some(m) = v.as_method() else {
+                    unreachable!("a method")
+                };
                 let name = self.callable_name(&m.func);
                 let class = self.heap.class_name(m.class).to_owned();
                 match &m.slf {

@@ -1,10 +1,13 @@
 //! Running bodies: frames, the instruction loop, tracebacks.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use taipan_code::{Code, CodeConst, CodeId, Instr};
+use taipan_code::{CodeConst, CodeId, Instr};
 
+use super::dict::KnownName;
 use super::heap::{Caught, Kind, Ref, Site, TracebackEntry};
+use super::ops::Running;
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Interp, R};
 use crate::Complex;
@@ -14,22 +17,24 @@ use taipan_engine::{Frame, Step, Unwind, step, unwind};
 const RED_ZONE: usize = 256 * 1024;
 const STACK_SEGMENT: usize = 8 * 1024 * 1024;
 
-/// How a body left off.
+/// How a body left off; with what, its stack holds ([`Frame::take`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It returned.
-    Return(Value),
+    Return,
     /// It yielded, and can be resumed.
-    Yield(Value),
+    Yield,
 }
 
 impl Interp<'_> {
     /// A body made ready to run.
-    pub(crate) fn body(&mut self, id: CodeId) -> Arc<Body> {
+    pub(crate) fn body(&mut self, id: CodeId) -> Rc<Body> {
         if let Some(b) = self.bodies.get(&id) {
             return b.clone();
         }
         let code = self.left_out.apply(id, taipan_code::code(self.db, id));
         let consts = code.consts.iter().map(constant).collect();
+        let names = code.names.iter().map(|n| self.known_name(n)).collect();
         let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
             Some(i) => i,
             None => {
@@ -37,13 +42,26 @@ impl Interp<'_> {
                 self.heap.sites.len() - 1
             }
         };
-        let body = Arc::new(Body {
+        let body = Rc::new(Body {
             code,
             consts,
+            names,
             site: site as u32,
         });
         self.bodies.insert(id, body.clone());
         body
+    }
+
+    fn known_name(&mut self, text: &str) -> KnownName {
+        let text = match self.texts.get(text.as_bytes()) {
+            Some(text) => text.clone(),
+            None => {
+                let text: Arc<[u8]> = text.as_bytes().into();
+                self.texts.insert(text.clone());
+                text
+            }
+        };
+        KnownName::new(text)
     }
 
     /// Runs a module, class or exec body.
@@ -56,17 +74,19 @@ impl Interp<'_> {
     ) -> R {
         let body = self.body(id);
         let mut frame = Frame::enter(
-            self,
+            &mut Running {
+                it: self,
+                body: &body,
+            },
             &body.code,
-            body.consts.clone(),
             Value::Ref(globals),
+            Vec::new(),
             Vec::new(),
             closure,
         );
         frame.names = Some(Value::Ref(names));
-        match self.run(id, &body, &mut frame)? {
-            Outcome::Return(v) | Outcome::Yield(v) => Ok(v),
-        }
+        self.run(id, &body, &mut frame)?;
+        Ok(frame.take())
     }
 
     /// Runs a frame until it returns, yields or raises.
@@ -93,9 +113,8 @@ impl Interp<'_> {
             number: self.activations,
         });
         let (saved, gathered) = (self.heap.site, self.meter.gathered());
-        let result = stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || {
-            self.run_loop(id, body.site, &body.code, frame)
-        });
+        let result =
+            stacker::maybe_grow(RED_ZONE, STACK_SEGMENT, || self.run_loop(id, body, frame));
         self.heap.site = saved;
         self.meter.set_gathered(gathered);
         if let Err(Unwind::Stop(_)) = &result {
@@ -106,13 +125,8 @@ impl Interp<'_> {
         result
     }
 
-    fn run_loop(
-        &mut self,
-        id: CodeId,
-        site: u32,
-        code: &Code,
-        frame: &mut Frame<Value>,
-    ) -> R<Outcome> {
+    fn run_loop(&mut self, id: CodeId, body: &Body, frame: &mut Frame<Value>) -> R<Outcome> {
+        let (site, code) = (body.site, &*body.code);
         let gathered = self.meter.gathered();
         loop {
             self.heap.site = Site {
@@ -122,10 +136,10 @@ impl Interp<'_> {
             // Buffers of the previous instruction are freed.
             self.meter.set_gathered(gathered);
             self.work(1)?;
-            match step(self, code, frame) {
+            match step(&mut Running { it: self, body }, code, frame) {
                 Step::Continue => {}
-                Step::Return => return Ok(Outcome::Return(frame.take())),
-                Step::Yield => return Ok(Outcome::Yield(frame.take())),
+                Step::Return => return Ok(Outcome::Return),
+                Step::Yield => return Ok(Outcome::Yield),
                 Step::Raise(raised) => {
                     let (t, v) = *raised;
                     self.add_traceback(&v, id, frame.pc, code.instrs[frame.pc as usize]);

@@ -32,8 +32,10 @@ pub(crate) enum Value {
     Unicode(Arc<[u32]>),
     /// A tuple.
     Tuple(Tuple),
-    /// A bound or unbound method. Bound methods come and go with every call, so
-    /// they are counted rather than left in the heap.
+    /// A method bound to an object of the heap. These come and go with every call, so they are no
+    /// objects of the heap themselves.
+    Bound(Bound),
+    /// Any other bound or unbound method.
     Method(Arc<Method>),
     /// An object of the heap.
     Ref(Ref),
@@ -122,7 +124,40 @@ pub(crate) struct Method {
     pub(crate) class: Ref,
 }
 
+/// A function of the heap bound to an object of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Bound {
+    /// The function, written in Python or builtin.
+    pub(crate) func: Ref,
+    /// What it is bound to.
+    pub(crate) slf: Ref,
+    /// The class it was looked up on.
+    pub(crate) class: Ref,
+    /// Tells it from other methods that are equal to it.
+    pub(crate) number: u32,
+}
+
+impl Bound {
+    /// The same as others are.
+    pub(crate) fn method(self) -> Method {
+        Method {
+            func: Value::Ref(self.func),
+            slf: Some(Value::Ref(self.slf)),
+            class: self.class,
+        }
+    }
+}
+
 impl Value {
+    /// What a bound or unbound method is made of.
+    pub(crate) fn as_method(&self) -> Option<Method> {
+        match self {
+            Value::Bound(m) => Some(m.method()),
+            Value::Method(m) => Some((**m).clone()),
+            _ => None,
+        }
+    }
+
     /// A byte string.
     pub(crate) fn str(s: &str) -> Value {
         Value::Str(s.as_bytes().into())
@@ -190,6 +225,7 @@ impl Value {
             (Value::Str(a), Value::Str(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
             (Value::Unicode(a), Value::Unicode(b)) => Arc::ptr_eq(a, b) || (a.len() <= 1 && a == b),
             (Value::Tuple(a), Value::Tuple(b)) => a.is(b) || (a.is_empty() && b.is_empty()),
+            (Value::Bound(a), Value::Bound(b)) => a == b,
             (Value::Method(a), Value::Method(b)) => Arc::ptr_eq(a, b),
             (Value::Ref(a), Value::Ref(b)) => a == b,
             _ => false,

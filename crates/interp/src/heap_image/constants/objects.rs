@@ -114,7 +114,7 @@ impl Objects {
                 let items: Option<Vec<Const>> = items.iter().map(|v| self.constant(v)).collect();
                 Const::Tuple(items?.into())
             }
-            Value::Method(_) => return None,
+            Value::Bound(_) | Value::Method(_) => return None,
             Value::Ref(r) => match self.builtins.ids.get(r) {
                 Some(id) => Const::Obj(*id),
                 None => self.consts.get(r)?.clone(),

@@ -11,14 +11,6 @@ use crate::space::written::What;
 use crate::space::{Interp, R};
 use taipan_engine::Frame;
 
-/// Whether a builtin looks at the frame that calls it.
-pub(crate) fn wants_frame(name: &str) -> bool {
-    matches!(
-        name,
-        "__builtin__.locals" | "__builtin__.vars" | "__builtin__.dir" | "__builtin__.eval"
-    )
-}
-
 /// The dict of a frame's local names; a copy where they are fast locals.
 fn locals_of(it: &mut Interp, code: &Code, frame: &Frame<Value>) -> Ref {
     let own = frame.names.as_ref().and_then(Value::as_ref);

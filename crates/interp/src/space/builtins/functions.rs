@@ -84,7 +84,7 @@ fn callable(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "callable", 1, 1)?;
     let v = &args.pos[0];
     let yes = match v {
-        Value::Method(_) => true,
+        Value::Bound(_) | Value::Method(_) => true,
         Value::Ref(r) => match it.heap.kind(*r) {
             Kind::Function(_) | Kind::Builtin(_) | Kind::Class(_) | Kind::WeakRef(_) => true,
             _ => it.special(v, "__call__")?.is_some(),
@@ -749,10 +749,10 @@ pub(crate) const FUNCTIONS: &[Builtin] = &[
     Builtin::function("__builtin__.coerce", coerce),
     Builtin::function("__builtin__.compile", frames::compile),
     Builtin::function("__builtin__.delattr", delattr),
-    Builtin::function("__builtin__.dir", dir),
+    Builtin::of_frame("__builtin__.dir", dir),
     Builtin::function("__builtin__.divmod", divmod),
     Builtin::function("__builtin__.enumerate", enumerate),
-    Builtin::function("__builtin__.eval", frames::eval),
+    Builtin::of_frame("__builtin__.eval", frames::eval),
     Builtin::function("__builtin__.execfile", frames::execfile),
     Builtin::function("__builtin__.filter", filter),
     Builtin::function("__builtin__.format", format),
@@ -767,7 +767,7 @@ pub(crate) const FUNCTIONS: &[Builtin] = &[
     Builtin::function("__builtin__.issubclass", issubclass),
     Builtin::function("__builtin__.iter", iter),
     Builtin::function("__builtin__.len", len),
-    Builtin::function("__builtin__.locals", locals),
+    Builtin::of_frame("__builtin__.locals", locals),
     Builtin::function("__builtin__.map", map),
     Builtin::function("__builtin__.max", max),
     Builtin::function("__builtin__.min", min),
@@ -791,7 +791,7 @@ pub(crate) const FUNCTIONS: &[Builtin] = &[
     Builtin::function("__builtin__.sorted", sorted),
     Builtin::function("__builtin__.sum", sum),
     Builtin::function("__builtin__.unichr", unichr),
-    Builtin::function("__builtin__.vars", vars),
+    Builtin::of_frame("__builtin__.vars", vars),
     Builtin::function("__builtin__.xrange", xrange),
     Builtin::function("__builtin__.zip", zip),
     Builtin::function("__builtin__.__import__", import),

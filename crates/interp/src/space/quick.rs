@@ -1,0 +1,172 @@
+//! Operations on builtin values that most programs are made of, without the ways round that others need.
+//! What is not here is [`Interp::operation`]'s, which gives the same answers.
+
+use taipan_graph::HlOp;
+
+use super::Interp;
+use super::container::find_simple;
+use super::heap::Kind;
+use super::types::ty;
+use super::value::Value;
+
+/// Strings that are compared without counting how long that takes: less than a step.
+const SHORT: usize = 4096;
+
+impl Interp<'_> {
+    /// The result of an operation, if it is one of these.
+    #[inline]
+    pub(crate) fn quick(&mut self, op: HlOp, a: &Value, b: &Value) -> Option<Value> {
+        match (a, b) {
+            (Value::Int(x), Value::Int(y)) => integers(op, *x, *y),
+            (Value::Float(x), Value::Float(y)) => floats(op, *x, *y),
+            _ if op == HlOp::Is => Some(Value::Bool(a.is(b))),
+            (_, Value::Int(i)) if op == HlOp::GetItem => self.item_at(a, *i),
+            (Value::Str(x), Value::Str(y)) => {
+                let eq = match op {
+                    HlOp::Eq => true,
+                    HlOp::Ne => false,
+                    _ => return None,
+                };
+                (x.len().min(y.len()) < SHORT).then(|| Value::Bool((x == y) == eq))
+            }
+            (Value::Ref(r), Value::Str(_)) if op == HlOp::GetItem => {
+                let o = self.heap.get(*r);
+                if o.class != ty::DICT {
+                    return None;
+                }
+                self.known_item(a, b)
+            }
+            _ => None,
+        }
+    }
+
+    /// `a[i]`
+    fn item_at(&mut self, a: &Value, i: i64) -> Option<Value> {
+        let of = |items: &[Value]| {
+            let at = if i < 0 { i + items.len() as i64 } else { i };
+            items.get(usize::try_from(at).ok()?).cloned()
+        };
+        match a {
+            Value::Tuple(items) => of(items),
+            Value::Ref(r) => {
+                let o = self.heap.get(*r);
+                match &o.kind {
+                    Kind::List(items) if o.class == ty::LIST => of(items),
+                    Kind::Dict(_) if o.class == ty::DICT => self.known_item(a, &Value::Int(i)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// An item of a dict under a key that compares without running code of the program.
+    fn known_item(&mut self, dict: &Value, key: &Value) -> Option<Value> {
+        let Value::Ref(r) = dict else {
+            return None;
+        };
+        let hash = match key {
+            Value::Str(s) if s.len() >= SHORT => return None,
+            Value::Str(s) => super::dict::hash_bytes(s),
+            Value::Int(i) => *i as u64,
+            _ => return None,
+        };
+        let table = self.heap.dict_of(*r)?;
+        Some(table.at(find_simple(table, key, hash)??).clone())
+    }
+}
+
+/// Replaces the first operand by the result of an operation on two integers or floats, if it is one
+/// that cannot fail.
+#[inline(always)]
+pub(crate) fn in_place(op: HlOp, a: &mut Value, b: &Value) -> bool {
+    match (&mut *a, b) {
+        (Value::Int(x), Value::Int(y)) => {
+            let (p, q) = (*x, *y);
+            let result = match op {
+                HlOp::Add | HlOp::InplaceAdd => p.checked_add(q),
+                HlOp::Sub | HlOp::InplaceSub => p.checked_sub(q),
+                HlOp::And | HlOp::InplaceAnd => Some(p & q),
+                HlOp::Lt => return set(a, p < q),
+                HlOp::Le => return set(a, p <= q),
+                HlOp::Gt => return set(a, p > q),
+                HlOp::Ge => return set(a, p >= q),
+                HlOp::Eq => return set(a, p == q),
+                HlOp::Ne => return set(a, p != q),
+                _ => return others_in_place(op, a, p, q),
+            };
+            match result {
+                Some(v) => *x = v,
+                None => return false,
+            }
+            true
+        }
+        (Value::Float(x), Value::Float(y)) => {
+            match op {
+                HlOp::Add | HlOp::InplaceAdd => *x += y,
+                HlOp::Sub | HlOp::InplaceSub => *x -= y,
+                HlOp::Mul | HlOp::InplaceMul => *x *= y,
+                _ => return false,
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn set(a: &mut Value, b: bool) -> bool {
+    std::mem::forget(std::mem::replace(a, Value::Bool(b)));
+    true
+}
+
+fn others_in_place(op: HlOp, a: &mut Value, x: i64, y: i64) -> bool {
+    match integers(op, x, y) {
+        Some(v) => {
+            *a = v;
+            true
+        }
+        None => false,
+    }
+}
+
+#[inline]
+fn integers(op: HlOp, x: i64, y: i64) -> Option<Value> {
+    Some(match op {
+        HlOp::Lt => Value::Bool(x < y),
+        HlOp::Le => Value::Bool(x <= y),
+        HlOp::Gt => Value::Bool(x > y),
+        HlOp::Ge => Value::Bool(x >= y),
+        HlOp::Eq | HlOp::Is => Value::Bool(x == y),
+        HlOp::Ne => Value::Bool(x != y),
+        HlOp::Add | HlOp::InplaceAdd => Value::Int(x.checked_add(y)?),
+        HlOp::Sub | HlOp::InplaceSub => Value::Int(x.checked_sub(y)?),
+        HlOp::Mul | HlOp::InplaceMul => Value::Int(x.checked_mul(y)?),
+        HlOp::And | HlOp::InplaceAnd => Value::Int(x & y),
+        HlOp::Or | HlOp::InplaceOr => Value::Int(x | y),
+        HlOp::Xor | HlOp::InplaceXor => Value::Int(x ^ y),
+        // By positive numbers what Rust calls Euclid's is what rounds down.
+        HlOp::Div | HlOp::FloorDiv | HlOp::InplaceDiv | HlOp::InplaceFloorDiv if y > 0 => {
+            Value::Int(x.div_euclid(y))
+        }
+        HlOp::Mod | HlOp::InplaceMod if y > 0 => Value::Int(x.rem_euclid(y)),
+        HlOp::LShift | HlOp::InplaceLShift if (0..64).contains(&y) && (x << y) >> y == x => {
+            Value::Int(x << y)
+        }
+        HlOp::RShift | HlOp::InplaceRShift if (0..64).contains(&y) => Value::Int(x >> y),
+        _ => return None,
+    })
+}
+
+fn floats(op: HlOp, x: f64, y: f64) -> Option<Value> {
+    Some(match op {
+        HlOp::Lt => Value::Bool(x < y),
+        HlOp::Le => Value::Bool(x <= y),
+        HlOp::Gt => Value::Bool(x > y),
+        HlOp::Ge => Value::Bool(x >= y),
+        HlOp::Add | HlOp::InplaceAdd => Value::Float(x + y),
+        HlOp::Sub | HlOp::InplaceSub => Value::Float(x - y),
+        HlOp::Mul | HlOp::InplaceMul => Value::Float(x * y),
+        _ => return None,
+    })
+}
