@@ -72,6 +72,20 @@ pub struct Named<'a> {
     pub index: u32,
 }
 
+impl<V> Next<V> {
+    /// Puts the item on a stack, if it is known that there is one.
+    pub fn without_item(self, stack: &mut Vec<V>) -> Next<Option<V>> {
+        match self {
+            Next::Item(v) => {
+                stack.push(v);
+                Next::Item(None)
+            }
+            Next::Exhausted => Next::Exhausted,
+            Next::Fork(v) => Next::Fork(Some(v)),
+        }
+    }
+}
+
 /// What the engine asks of values.
 ///
 /// Operands are given in stack order, bottom first, except where a method says
@@ -96,6 +110,47 @@ pub trait ObjectSpace: Sized {
     #[inline(always)]
     fn pop_into(stack: &mut Vec<Self::Value>, local: &mut Option<Self::Value>) {
         *local = stack.pop();
+    }
+
+    /// Puts a global on the stack, else a builtin: [`ObjectSpace::load_global`].
+    #[inline(always)]
+    fn push_global(&mut self, frame: &mut Frame<Self::Value>, name: Named<'_>) -> Answer<Self, ()> {
+        let v = self.load_global(frame, name)?;
+        frame.stack.push(v);
+        Ok(())
+    }
+
+    /// Replaces the top of the stack by its attribute: [`ObjectSpace::load_attr`].
+    #[inline(always)]
+    fn attr_of_top(&mut self, frame: &mut Frame<Self::Value>, name: Named<'_>) -> Answer<Self, ()> {
+        let v = self.load_attr(frame.top(0), name)?;
+        frame.replace::<Self>(1, v);
+        Ok(())
+    }
+
+    /// Puts the next item of the iterator that is the top of the stack above it; the item is no
+    /// part of the answer unless both are possible: [`ObjectSpace::next`].
+    #[inline(always)]
+    fn push_next(
+        &mut self,
+        frame: &mut Frame<Self::Value>,
+    ) -> Answer<Self, Next<Option<Self::Value>>> {
+        Ok(self.next(frame.top(0))?.without_item(&mut frame.stack))
+    }
+
+    /// Calls what is below the topmost `n` values with these, and puts the result in their place:
+    /// [`ObjectSpace::call`].
+    #[inline(always)]
+    fn call_top(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame<Self::Value>,
+        desc: &CallDesc,
+        n: usize,
+    ) -> Answer<Self, ()> {
+        let v = self.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
+        frame.replace::<Self>(n + 1, v);
+        Ok(())
     }
 
     /// Takes values off the stack.
@@ -344,19 +399,21 @@ impl<V: Clone> Frame<V> {
         self.stack.pop().expect("operand stack underflow")
     }
 
+    /// The value `n` below the top of the stack.
     #[inline(always)]
-    fn top(&self, n: usize) -> &V {
+    pub fn top(&self, n: usize) -> &V {
         &self.stack[self.stack.len() - 1 - n]
     }
 
+    /// The `n` topmost values.
     #[inline(always)]
-    fn top_n(&self, n: usize) -> &[V] {
+    pub fn top_n(&self, n: usize) -> &[V] {
         &self.stack[self.stack.len() - n..]
     }
 
     /// Replaces the `n` topmost values by one.
     #[inline(always)]
-    fn replace<S: ObjectSpace<Value = V>>(&mut self, n: usize, v: V) {
+    pub fn replace<S: ObjectSpace<Value = V>>(&mut self, n: usize, v: V) {
         let Some(lowest) = n.checked_sub(1) else {
             return self.stack.push(v);
         };
@@ -484,8 +541,7 @@ fn execute<S: ObjectSpace>(
             }
         }
         Instr::LoadGlobal(i) => {
-            let v = space.load_global(frame, named(i))?;
-            frame.stack.push(v);
+            space.push_global(frame, named(i))?;
         }
         Instr::StoreGlobal(i) => {
             let v = frame.pop();
@@ -523,8 +579,7 @@ fn execute<S: ObjectSpace>(
             frame.stack.push(v);
         }
         Instr::LoadAttr(i) => {
-            let v = space.load_attr(frame.top(0), named(i))?;
-            frame.replace::<S>(1, v);
+            space.attr_of_top(frame, named(i))?;
         }
         Instr::StoreAttr(i) => {
             let v = frame.top(1).clone();
@@ -678,20 +733,25 @@ fn execute<S: ObjectSpace>(
             };
         }
         Instr::GetIter => apply(space, frame, HlOp::Iter, 1)?,
-        Instr::ForIter(target) => match space.next(frame.top(0))? {
-            Next::Item(v) => frame.stack.push(v),
+        Instr::ForIter(target) => match space.push_next(frame)? {
+            Next::Item(_) => {}
             Next::Exhausted => {
                 frame.drop_n::<S>(1);
                 frame.pc = target;
                 return Ok(Step::Continue);
             }
-            Next::Fork(v) => {
+            Next::Fork(item) => {
                 let done = Successor {
                     pc: target,
                     pop: true,
                     push: None,
                 };
-                return fork(Successor::pushing(pc + 1, v), done);
+                let next = Successor {
+                    pc: pc + 1,
+                    pop: false,
+                    push: item,
+                };
+                return fork(next, done);
             }
         },
         Instr::Call(i) => {
@@ -700,8 +760,7 @@ fn execute<S: ObjectSpace>(
                 + desc.keywords.len()
                 + usize::from(desc.star)
                 + usize::from(desc.dstar);
-            let v = space.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
-            frame.replace::<S>(n + 1, v);
+            space.call_top(code, frame, desc, n)?;
         }
         Instr::MakeFunction(i) => {
             let desc = &code.functions[i as usize];

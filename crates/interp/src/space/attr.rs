@@ -8,6 +8,7 @@ use super::heap::{Kind, Ref};
 use super::run::constant;
 use super::types::ty;
 use super::value::{Method, Value};
+use super::words;
 use super::{Interp, R};
 
 impl Interp<'_> {
@@ -22,40 +23,62 @@ impl Interp<'_> {
         }
     }
 
-    /// `obj.name` of plain instances, where it is nothing but data of the instance or a
-    /// function of its class: most attributes that are read, without the ways round.
-    pub(crate) fn simple_attr(&mut self, obj: &Value, key: Name<'_>) -> Option<Value> {
-        let Value::Ref(r) = obj else {
-            return None;
+    /// Replaces a plain instance by its attribute, where that is nothing but data of the instance or
+    /// of its class or a function of its class: most attributes that are read, without the ways
+    /// round. Answers whether it did.
+    pub(crate) fn simple_attr(&mut self, obj: &mut Value, key: Name<'_>) -> bool {
+        let Value::Ref(r) = *obj else {
+            return false;
         };
-        let o = self.heap.get(*r);
+        let o = self.heap.get(r);
         let c = match o.kind {
             Kind::Plain => self.heap.the_class(o.class),
-            _ => return None,
+            Kind::Module(_) if o.class == ty::MODULE => return self.own_attr(obj, r, key),
+            _ => return false,
         };
         if c.getattribute || c.old_style {
-            return None;
+            return false;
         }
-        let Some((_, found)) = self.lookups.find(&self.heap, o.class, key) else {
-            return self.heap.named_attr(*r, key).cloned();
+        let class = o.class;
+        let Some((_, found)) = self.lookups.find(&self.heap, class, key) else {
+            return self.own_attr(obj, r, key);
         };
         let Value::Ref(f) = *found else {
-            let own = self.heap.named_attr(*r, key);
+            if let Some(own) = self.heap.named_attr(r, key) {
+                words::put_copy(obj, own);
+                return true;
+            }
             // An unbound method of another class is bound anew, and some names are asked for elsewhere.
             let bare = !matches!(found, Value::Method(_)) && !key.text().starts_with(b"__");
-            return own.or(bare.then_some(found)).cloned();
+            if bare {
+                words::put_copy(obj, found);
+            }
+            return bare;
         };
         let is_function = match self.heap.kind(f) {
             Kind::Function(_) => true,
             // These come before what the instance has.
-            Kind::Plain | Kind::Property(_) | Kind::Member(_) => return None,
+            Kind::Plain | Kind::Property(_) | Kind::Member(_) => return false,
             _ => false,
         };
-        if let Some(own) = self.heap.named_attr(*r, key) {
-            return Some(own.clone());
+        if self.own_attr(obj, r, key) {
+            return true;
         }
-        let class = o.class;
-        is_function.then(|| self.heap.bound(f, *r, class))
+        if is_function {
+            *obj = self.heap.bound(f, r, class);
+        }
+        is_function
+    }
+
+    /// Replaces an object by an entry of its own `__dict__`. Answers whether it has it.
+    fn own_attr(&self, obj: &mut Value, r: Ref, key: Name<'_>) -> bool {
+        match self.heap.named_attr(r, key) {
+            Some(own) => {
+                words::put_copy(obj, own);
+                true
+            }
+            None => false,
+        }
     }
 
     /// `obj.name`, None where it has none. An AttributeError of a `__getattr__` or

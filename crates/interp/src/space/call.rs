@@ -9,6 +9,7 @@ use super::meant::Lacks;
 use super::ops::Running;
 use super::types::ty;
 use super::value::Value;
+use super::words;
 use super::{Body, Interp, R};
 use taipan_engine::Frame;
 
@@ -33,7 +34,9 @@ impl Interp<'_> {
             Value::Bound(m) => {
                 let slf = Value::Ref(m.slf);
                 if let Kind::Function(_) = self.heap.kind(m.func) {
-                    return self.call_function(m.func, Some(&slf), args);
+                    let mut result = Value::None;
+                    self.call_function(m.func, Some(&slf), args, &mut result)?;
+                    return Ok(result);
                 }
                 let func = Value::Ref(m.func);
                 match (args.kw, args.pos) {
@@ -53,7 +56,9 @@ impl Interp<'_> {
                 if let Value::Ref(f) = m.func
                     && let Kind::Function(_) = self.heap.kind(f)
                 {
-                    return self.call_function(f, Some(slf), args);
+                    let mut result = Value::None;
+                    self.call_function(f, Some(slf), args, &mut result)?;
+                    return Ok(result);
                 }
                 let all = with_first(slf, args.pos);
                 let func = m.func.clone();
@@ -66,7 +71,11 @@ impl Interp<'_> {
                 )
             }
             Value::Ref(r) => match self.heap.kind(*r) {
-                Kind::Function(_) => self.call_function(*r, None, args),
+                Kind::Function(_) => {
+                    let mut result = Value::None;
+                    self.call_function(*r, None, args, &mut result)?;
+                    Ok(result)
+                }
                 Kind::Builtin(b) => {
                     let b = *b;
                     let result = self.with_buffers(|it| (b.func)(it, args))?;
@@ -203,7 +212,9 @@ impl Interp<'_> {
         if locals.iter().any(Option::is_none) {
             return None;
         }
-        Some(self.enter_function(r, &body, locals, stack))
+        let mut result = Value::None;
+        let ran = self.enter_function(r, &body, locals, stack, &mut result);
+        Some(ran.map(|()| result))
     }
 
     /// Calls with the arguments of a `Call` instruction.
@@ -251,8 +262,14 @@ impl Interp<'_> {
         )
     }
 
-    /// Calls a function written in Python, with `slf` before the other arguments.
-    pub(crate) fn call_function(&mut self, r: Ref, slf: Option<&Value>, args: Args<'_>) -> R {
+    /// Calls a function written in Python, with `slf` before the other arguments, and sets the result.
+    pub(crate) fn call_function(
+        &mut self,
+        r: Ref,
+        slf: Option<&Value>,
+        args: Args<'_>,
+        result: &mut Value,
+    ) -> R<()> {
         let Kind::Function(f) = self.heap.kind(r) else {
             unreachable!("checked by the caller");
         };
@@ -276,8 +293,12 @@ impl Interp<'_> {
         };
         if simple {
             let left = argcount - given;
-            locals.extend(slf.cloned().map(Some));
-            locals.extend(args.pos.iter().cloned().map(Some));
+            if let Some(slf) = slf {
+                words::push_local(&mut locals, slf);
+            }
+            for v in args.pos {
+                words::push_local(&mut locals, v);
+            }
             locals.extend(
                 f.defaults[f.defaults.len() - left..]
                     .iter()
@@ -300,7 +321,7 @@ impl Interp<'_> {
             };
             locals = self.bind_arguments(&name, code, &defaults, args)?;
         }
-        self.enter_function(r, &body, locals, stack)
+        self.enter_function(r, &body, locals, stack, result)
     }
 
     /// Runs a function with the values of its parameters.
@@ -310,7 +331,8 @@ impl Interp<'_> {
         body: &Body,
         locals: Vec<Option<Value>>,
         stack: Vec<Value>,
-    ) -> R {
+        result: &mut Value,
+    ) -> R<()> {
         let Kind::Function(f) = self.heap.kind(r) else {
             unreachable!("checked by the caller");
         };
@@ -329,21 +351,24 @@ impl Interp<'_> {
             frame.cells.extend_from_slice(&f.closure);
         }
         if code.generator {
-            return Ok(Generator::make(self, id, frame));
+            *result = Generator::make(self, id, frame);
+            return Ok(());
         }
-        let result = match self.run(id, body, &mut frame) {
-            Ok(_) => Ok(frame.take()),
-            Err(e) => Err(e),
-        };
+        let ran = self.run(id, body, &mut frame);
+        let ran = ran.map(|_| words::pop_to(&mut frame.stack, result));
         if memo {
-            self.leave_memo(&result);
+            let outcome = match &ran {
+                Ok(()) => Ok(result.clone()),
+                Err(e) => Err(e.clone()),
+            };
+            self.leave_memo(&outcome);
         }
         if self.spare.len() < MOST_SPARE {
-            discard_locals(&mut frame.locals);
+            words::discard_locals(&mut frame.locals);
             frame.stack.clear();
             self.spare.push((frame.locals, frame.stack));
         }
-        result
+        ran
     }
 
     /// Parameters' values from arguments.
@@ -497,7 +522,9 @@ impl Interp<'_> {
         {
             let v = match init {
                 Value::Ref(f) if matches!(self.heap.kind(f), Kind::Function(_)) => {
-                    self.call_function(f, Some(&obj), args)?
+                    let mut result = Value::None;
+                    self.call_function(f, Some(&obj), args, &mut result)?;
+                    result
                 }
                 _ => {
                     let bound = self.bind(&init, Some(&obj), class)?;
@@ -517,18 +544,6 @@ impl Interp<'_> {
             }
         }
         Ok(obj)
-    }
-}
-
-/// Empties the locals of a frame; most are values that nothing is done for.
-fn discard_locals(locals: &mut Vec<Option<Value>>) {
-    while let Some(v) = locals.last() {
-        match v {
-            None | Some(Value::Int(_) | Value::Ref(_) | Value::None | Value::Bound(_)) => {
-                std::mem::forget(locals.pop());
-            }
-            _ => drop(locals.pop()),
-        }
     }
 }
 

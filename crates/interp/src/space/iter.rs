@@ -3,6 +3,7 @@
 use super::heap::{Kind, Ref};
 use super::types::ty;
 use super::value::{Tuple, Value};
+use super::words;
 use super::{Interp, R};
 
 /// State of a builtin iterator.
@@ -103,6 +104,51 @@ impl Interp<'_> {
     fn not_iterable<T>(&mut self, v: &Value) -> R<T> {
         let t = self.heap.type_name(v).to_owned();
         self.type_error(format!("'{t}' object is not iterable"))
+    }
+
+    /// Puts the next item of an iterator over a list, a tuple or numbers on a stack. Answers whether
+    /// there was one; None, and nothing is done, for other iterators.
+    #[inline(always)]
+    pub(crate) fn quick_next(&mut self, r: Ref, stack: &mut Vec<Value>) -> R<Option<bool>> {
+        if self.timeless {
+            return Ok(None);
+        }
+        match self.heap.kind(r) {
+            Kind::Iter(state) if matches!(**state, Iter::Range(..) | Iter::List(..)) => {}
+            _ => return Ok(None),
+        }
+        self.work(1)?;
+        let Kind::Iter(state) = &mut self.heap.get_mut(r).kind else {
+            return Ok(None);
+        };
+        let (list, i) = match &mut **state {
+            Iter::Range(at, left, step) => {
+                let more = *left > 0;
+                if more {
+                    stack.push(Value::Int(*at));
+                    *left -= 1;
+                    *at = at.wrapping_add(*step);
+                }
+                return Ok(Some(more));
+            }
+            Iter::List(list, at) => {
+                *at += 1;
+                (*list, *at - 1)
+            }
+            _ => return Ok(None),
+        };
+        match self.heap.list_items(list).and_then(|l| l.get(i)) {
+            Some(v) => words::push_copy(stack, v),
+            None => {
+                self.finish(r);
+                return Ok(Some(false));
+            }
+        }
+        match stack.last() {
+            Some(Value::Int(_) | Value::None) | None => {}
+            Some(v) => self.check_size(&v.clone())?,
+        }
+        Ok(Some(true))
     }
 
     /// The next item, None at the end.

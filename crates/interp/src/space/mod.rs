@@ -38,6 +38,7 @@ pub(crate) mod slice;
 pub(crate) mod text;
 pub(crate) mod types;
 pub(crate) mod value;
+pub(crate) mod words;
 pub(crate) mod written;
 
 use std::rc::Rc;

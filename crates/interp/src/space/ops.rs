@@ -5,12 +5,14 @@ use num_traits::ToPrimitive;
 use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
 use taipan_graph::HlOp;
 
+use super::builtin::Args;
 use super::dict::Name;
 use super::heap::{Function, Kind, Ref};
 use super::meant::Lacks;
 use super::sizes::{MOST_BYTES, MOST_ITEMS};
 use super::types::{self, ty};
 use super::value::Value;
+use super::words;
 use super::{Body, Fatal, Interp, R};
 use taipan_engine::{Frame, Named, Next, ObjectSpace, Truth, Unwind};
 
@@ -353,15 +355,80 @@ impl ObjectSpace for Running<'_, '_> {
 
     #[inline(always)]
     fn push_copy(stack: &mut Vec<Value>, v: &Value) {
-        // Word by word: a value that was written in two words and is then read in one piece makes
-        // the processor wait.
-        match v {
-            Value::Int(i) => stack.push(Value::Int(*i)),
-            Value::Ref(r) => stack.push(Value::Ref(*r)),
-            Value::None => stack.push(Value::None),
-            Value::Bool(b) => stack.push(Value::Bool(*b)),
-            _ => stack.push(v.clone()),
+        words::push_copy(stack, v);
+    }
+
+    fn push_global(&mut self, frame: &mut Frame<Value>, name: Named<'_>) -> R<()> {
+        if let Value::Ref(globals) = frame.globals {
+            let key = self.body.names[name.index as usize].name();
+            let found = match self.it.heap.the_dict(globals).get_name(key) {
+                None => self.it.heap.the_dict(self.it.builtins).get_name(key),
+                found => found,
+            };
+            if let Some(v) = found {
+                words::push_copy(&mut frame.stack, v);
+                return Ok(());
+            }
         }
+        let v = self.load_global(frame, name)?;
+        frame.stack.push(v);
+        Ok(())
+    }
+
+    fn attr_of_top(&mut self, frame: &mut Frame<Value>, name: Named<'_>) -> R<()> {
+        let key = self.body.names[name.index as usize].name();
+        let Some(top) = frame.stack.last_mut() else {
+            unreachable!("an operand");
+        };
+        if !self.it.simple_attr(top, key) {
+            let v = self.it.getattr(top, name.text)?;
+            words::put(top, v);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_next(&mut self, frame: &mut Frame<Value>) -> R<Next<Option<Value>>> {
+        let Some(Value::Ref(r)) = frame.stack.last() else {
+            return Ok(self.next(frame.top(0))?.without_item(&mut frame.stack));
+        };
+        if let Some(more) = self.it.quick_next(*r, &mut frame.stack)? {
+            return Ok(match more {
+                true => Next::Item(None),
+                false => Next::Exhausted,
+            });
+        }
+        Ok(self.next(frame.top(0))?.without_item(&mut frame.stack))
+    }
+
+    fn call_top(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame<Value>,
+        desc: &CallDesc,
+        n: usize,
+    ) -> R<()> {
+        let plain = desc.keywords.is_empty() && !desc.star && !desc.dstar;
+        let callee = match frame.top(n) {
+            Value::Ref(r) if plain => Some((*r, None)),
+            Value::Bound(m) if plain => Some((m.func, Some(Value::Ref(m.slf)))),
+            _ => None,
+        };
+        if let Some((func, slf)) = callee
+            && let Kind::Function(_) = self.it.heap.kind(func)
+        {
+            let at = frame.stack.len() - n - 1;
+            let mut result = Value::None;
+            let args = Args::new(&frame.stack[at + 1..]);
+            self.it
+                .call_function(func, slf.as_ref(), args, &mut result)?;
+            Self::discard(&mut frame.stack, n);
+            words::put(&mut frame.stack[at], result);
+            return Ok(());
+        }
+        let v = self.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
+        frame.replace::<Self>(n + 1, v);
+        Ok(())
     }
 
     #[inline(always)]
@@ -382,35 +449,13 @@ impl ObjectSpace for Running<'_, '_> {
     #[inline(always)]
     fn discard(stack: &mut Vec<Value>, n: usize) {
         for _ in 0..n {
-            match stack.last() {
-                Some(
-                    Value::Int(_)
-                    | Value::Ref(_)
-                    | Value::None
-                    | Value::Bool(_)
-                    | Value::Bound(_)
-                    | Value::Float(_),
-                ) => std::mem::forget(stack.pop()),
-                _ => drop(stack.pop()),
-            }
+            words::discard(stack);
         }
     }
 
     #[inline(always)]
     fn put(place: &mut Value, v: Value) {
-        if !matches!(
-            place,
-            Value::Ref(_) | Value::Int(_) | Value::Bound(_) | Value::None
-        ) {
-            *place = v;
-            return;
-        }
-        std::mem::forget(match v {
-            Value::Int(i) => std::mem::replace(place, Value::Int(i)),
-            Value::Ref(r) => std::mem::replace(place, Value::Ref(r)),
-            Value::None => std::mem::replace(place, Value::None),
-            v => std::mem::replace(place, v),
-        });
+        words::put(place, v);
     }
 
     #[inline(always)]
@@ -510,10 +555,6 @@ impl ObjectSpace for Running<'_, '_> {
     }
 
     fn load_attr(&mut self, obj: &Value, name: Named<'_>) -> R {
-        let key = self.body.names[name.index as usize].name();
-        if let Some(v) = self.it.simple_attr(obj, key) {
-            return Ok(v);
-        }
         self.it.getattr(obj, name.text)
     }
 

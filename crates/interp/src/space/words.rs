@@ -1,0 +1,110 @@
+//! Moving values word by word.
+//!
+//! A value that was just written as two words, its tag and what goes with it, and is then read in one
+//! piece makes the processor wait until both are in memory; a copy of a whole value is such a read. So
+//! the values that most programs handle most are taken apart and written anew. Values that nothing
+//! is done for when they are gone are forgotten where they are.
+
+use super::value::Value;
+
+/// Puts a copy of a value on a stack.
+#[inline(always)]
+pub(crate) fn push_copy(stack: &mut Vec<Value>, v: &Value) {
+    match v {
+        Value::Int(i) => stack.push(Value::Int(*i)),
+        Value::Ref(r) => stack.push(Value::Ref(*r)),
+        Value::None => stack.push(Value::None),
+        Value::Bool(b) => stack.push(Value::Bool(*b)),
+        _ => stack.push(v.clone()),
+    }
+}
+
+/// Puts a copy of a value among locals.
+#[inline(always)]
+pub(crate) fn push_local(locals: &mut Vec<Option<Value>>, v: &Value) {
+    match v {
+        Value::Int(i) => locals.push(Some(Value::Int(*i))),
+        Value::Ref(r) => locals.push(Some(Value::Ref(*r))),
+        Value::None => locals.push(Some(Value::None)),
+        _ => locals.push(Some(v.clone())),
+    }
+}
+
+/// Whether nothing is done for a value when it is gone.
+#[inline(always)]
+fn is_bare(v: &Value) -> bool {
+    matches!(
+        v,
+        Value::Int(_)
+            | Value::Ref(_)
+            | Value::None
+            | Value::Bool(_)
+            | Value::Bound(_)
+            | Value::Float(_)
+    )
+}
+
+/// Puts a value in the place of another.
+#[inline(always)]
+pub(crate) fn put(place: &mut Value, v: Value) {
+    if !is_bare(place) {
+        *place = v;
+        return;
+    }
+    std::mem::forget(match v {
+        Value::Int(i) => std::mem::replace(place, Value::Int(i)),
+        Value::Ref(r) => std::mem::replace(place, Value::Ref(r)),
+        Value::None => std::mem::replace(place, Value::None),
+        v => std::mem::replace(place, v),
+    });
+}
+
+/// Puts a copy of a value in the place of another.
+#[inline(always)]
+pub(crate) fn put_copy(place: &mut Value, v: &Value) {
+    if !is_bare(place) {
+        *place = v.clone();
+        return;
+    }
+    std::mem::forget(match v {
+        Value::Int(i) => std::mem::replace(place, Value::Int(*i)),
+        Value::Ref(r) => std::mem::replace(place, Value::Ref(*r)),
+        Value::None => std::mem::replace(place, Value::None),
+        v => std::mem::replace(place, v.clone()),
+    });
+}
+
+/// Takes the top off a stack.
+#[inline(always)]
+pub(crate) fn discard(stack: &mut Vec<Value>) {
+    match stack.last() {
+        Some(v) if is_bare(v) => std::mem::forget(stack.pop()),
+        _ => drop(stack.pop()),
+    }
+}
+
+/// Moves the top of a stack to the place of another value.
+#[inline(always)]
+pub(crate) fn pop_to(stack: &mut Vec<Value>, place: &mut Value) {
+    match stack.last() {
+        Some(v @ (Value::Int(_) | Value::Ref(_) | Value::None)) => {
+            put_copy(place, v);
+            std::mem::forget(stack.pop());
+        }
+        _ => {
+            if let Some(v) = stack.pop() {
+                *place = v;
+            }
+        }
+    }
+}
+
+/// Empties the locals of a frame.
+pub(crate) fn discard_locals(locals: &mut Vec<Option<Value>>) {
+    while let Some(v) = locals.last() {
+        match v {
+            Some(v) if !is_bare(v) => drop(locals.pop()),
+            _ => std::mem::forget(locals.pop()),
+        }
+    }
+}
