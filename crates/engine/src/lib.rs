@@ -153,6 +153,32 @@ pub trait ObjectSpace: Sized {
         Ok(())
     }
 
+    /// `obj[key] = v`
+    #[inline(always)]
+    fn set_item(
+        &mut self,
+        obj: &Self::Value,
+        key: &Self::Value,
+        v: &Self::Value,
+    ) -> Answer<Self, ()> {
+        let args = [obj.clone(), key.clone(), v.clone()];
+        self.op(HlOp::SetItem, &args)?;
+        Ok(())
+    }
+
+    /// Puts the contents of a cell on the stack: [`ObjectSpace::load_cell`].
+    #[inline(always)]
+    fn push_cell(
+        &mut self,
+        cell: &Self::Value,
+        name: &str,
+        stack: &mut Vec<Self::Value>,
+    ) -> Answer<Self, ()> {
+        let v = self.load_cell(cell, name)?;
+        stack.push(v);
+        Ok(())
+    }
+
     /// Takes values off the stack.
     #[inline(always)]
     fn discard(stack: &mut Vec<Self::Value>, n: usize) {
@@ -354,6 +380,7 @@ impl<V: Clone> Frame<V> {
     /// A frame at the first instruction. `locals` are the parameters' values (the
     /// rest is filled up as unset); `stack` is empty; `closure` are the cells of the free
     /// variables.
+    #[inline]
     pub fn enter<S: ObjectSpace<Value = V>>(
         space: &mut S,
         code: &Code,
@@ -563,8 +590,7 @@ fn execute<S: ObjectSpace>(
                 Some((n, _)) => n,
                 None => &code.frees[i - code.cells.len()],
             };
-            let v = space.load_cell(&frame.cells[i], variable)?;
-            frame.stack.push(v);
+            space.push_cell(&frame.cells[i], variable, &mut frame.stack)?;
         }
         Instr::StoreDeref(i) => {
             let v = frame.pop();
@@ -621,12 +647,8 @@ fn execute<S: ObjectSpace>(
         }
         Instr::ToBool => apply(space, frame, HlOp::Bool, 1)?,
         Instr::StoreSubscr => {
-            let args = [
-                frame.top(1).clone(),
-                frame.top(0).clone(),
-                frame.top(2).clone(),
-            ];
-            space.op(HlOp::SetItem, &args)?;
+            let [obj, key, v] = [1, 0, 2].map(|n| frame.top(n));
+            space.set_item(obj, key, v)?;
             frame.drop_n::<S>(3);
         }
         Instr::DeleteSubscr => {

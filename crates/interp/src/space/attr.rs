@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::builtin::Binding;
 use super::dict::{KnownName, Name};
 use super::heap::{Kind, Ref};
 use super::run::constant;
@@ -33,6 +34,10 @@ impl Interp<'_> {
         let o = self.heap.get(r);
         let c = match o.kind {
             Kind::Plain => self.heap.the_class(o.class),
+            Kind::List(_) | Kind::Dict(_) | Kind::Set(_) if o.attrs.is_none() => {
+                return self.builtin_method(obj, r, o.class, key);
+            }
+            Kind::Class(_) if o.class == ty::TYPE => return self.class_data(obj, r, key),
             Kind::Module(_) if o.class == ty::MODULE => return self.own_attr(obj, r, key),
             _ => return false,
         };
@@ -70,6 +75,44 @@ impl Interp<'_> {
         is_function
     }
 
+    /// Replaces a list, dict or set by a method that it has of a builtin class. Answers whether it did.
+    fn builtin_method(&mut self, obj: &mut Value, r: Ref, class: Ref, key: Name<'_>) -> bool {
+        if self.heap.the_class(class).getattribute {
+            return false;
+        }
+        match self.lookups.find(&self.heap, class, key) {
+            Some((_, Value::Ref(f))) if matches!(self.heap.kind(*f), Kind::Builtin(b) if b.binding == Binding::Method) =>
+            {
+                let f = *f;
+                *obj = self.heap.bound(f, r, class);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Replaces a class by what it has under a name and is nothing but data. Answers whether it did.
+    fn class_data(&mut self, obj: &mut Value, r: Ref, key: Name<'_>) -> bool {
+        if key.text().starts_with(b"__") {
+            return false;
+        }
+        let Some((_, found)) = self.lookups.find(&self.heap, r, key) else {
+            return false;
+        };
+        let data = match found {
+            Value::Method(_) => false,
+            Value::Ref(v) => matches!(
+                self.heap.kind(*v),
+                Kind::List(_) | Kind::Dict(_) | Kind::Set(_) | Kind::Class(_)
+            ),
+            _ => true,
+        };
+        if data {
+            words::put_copy(obj, found);
+        }
+        data
+    }
+
     /// Replaces an object by an entry of its own `__dict__`. Answers whether it has it.
     fn own_attr(&self, obj: &mut Value, r: Ref, key: Name<'_>) -> bool {
         match self.heap.named_attr(r, key) {
@@ -87,7 +130,7 @@ impl Interp<'_> {
         let class = self.heap.type_of(obj);
         if let Value::Ref(r) = obj {
             if self.heap.the_class(class).getattribute
-                && let Some(f) = self.heap.lookup(class, "__getattribute__").cloned()
+                && let Some(f) = self.lookup(class, "__getattribute__").cloned()
             {
                 let got = self.call(&f, &[obj.clone(), Value::str(name)]);
                 return match self.catch(got, ty::ATTRIBUTE_ERROR)? {
@@ -113,7 +156,7 @@ impl Interp<'_> {
     }
 
     fn getattr_hook(&mut self, obj: &Value, class: Ref, name: &str) -> R<Option<Value>> {
-        match self.heap.lookup(class, "__getattr__").cloned() {
+        match self.lookup(class, "__getattr__").cloned() {
             Some(f) => Ok(Some(self.call(&f, &[obj.clone(), Value::str(name)])?)),
             None => Ok(None),
         }
@@ -134,7 +177,7 @@ impl Interp<'_> {
             (Value::Int(_) | Value::Long(_), "denominator") => return Ok(Some(Value::Int(1))),
             _ => {}
         }
-        match self.heap.lookup(class, name).cloned() {
+        match self.lookup(class, name).cloned() {
             Some(v) => Ok(Some(self.bind(&v, Some(obj), class)?)),
             None if name == "__doc__" => Ok(Some(Value::None)),
             None => Ok(None),
@@ -211,7 +254,7 @@ impl Interp<'_> {
                 "__dict__" => return Ok(Some(Value::Ref(self.heap.attrs(r)))),
                 _ => {}
             }
-            return match self.heap.lookup(class, name).cloned() {
+            return match self.lookup(class, name).cloned() {
                 Some(v) => Ok(Some(self.bind(&v, Some(&me), class)?)),
                 None if name == "__doc__" => Ok(Some(Value::None)),
                 None => Ok(None),
@@ -384,7 +427,7 @@ impl Interp<'_> {
         let on_meta = if meta == ty::TYPE || meta == ty::CLASSOBJ {
             None
         } else {
-            self.heap.lookup(meta, name).cloned()
+            self.lookup(meta, name).cloned()
         };
         if let Some(v) = &on_meta
             && self.is_data_descriptor(v)
@@ -418,13 +461,13 @@ impl Interp<'_> {
             }
             _ => {}
         }
-        if let Some(v) = self.heap.lookup(r, name).cloned() {
+        if let Some(v) = self.lookup(r, name).cloned() {
             return Ok(Some(self.bind(&v, None, r)?));
         }
         if let Some(v) = on_meta {
             return Ok(Some(self.bind(&v, Some(&me), meta)?));
         }
-        if let Some(v) = self.heap.lookup(meta, name).cloned()
+        if let Some(v) = self.lookup(meta, name).cloned()
             && !self.heap.the_class(r).old_style
         {
             return Ok(Some(self.bind(&v, Some(&me), meta)?));
@@ -498,7 +541,7 @@ impl Interp<'_> {
         let o = self.heap.get(*r);
         let binds = match &o.kind {
             Kind::Function(_) => true,
-            Kind::Builtin(b) => slf.is_some() && b.binding == super::builtin::Binding::Method,
+            Kind::Builtin(b) => slf.is_some() && b.binding == Binding::Method,
             _ => false,
         };
         if binds {
@@ -534,13 +577,16 @@ impl Interp<'_> {
                 },
                 _ => Ok(v.clone()),
             },
-            Kind::Plain => match self.heap.lookup(o.class, "__get__").cloned() {
-                Some(get) if !self.heap.the_class(o.class).old_style => {
-                    let s = slf.cloned().unwrap_or(Value::None);
-                    self.call(&get, &[v.clone(), s, Value::Ref(class)])
+            Kind::Plain => {
+                let of = o.class;
+                match self.lookup(of, "__get__").cloned() {
+                    Some(get) if !self.heap.the_class(of).old_style => {
+                        let s = slf.cloned().unwrap_or(Value::None);
+                        self.call(&get, &[v.clone(), s, Value::Ref(class)])
+                    }
+                    _ => Ok(v.clone()),
                 }
-                _ => Ok(v.clone()),
-            },
+            }
             _ => Ok(v.clone()),
         }
     }
@@ -602,7 +648,7 @@ impl Interp<'_> {
         };
         let r = *r;
         let class = self.heap.get(r).class;
-        if let Some(d) = self.heap.lookup(class, name).cloned()
+        if let Some(d) = self.lookup(class, name).cloned()
             && !self.heap.the_class(class).old_style
             && let Value::Ref(dr) = &d
         {
@@ -621,7 +667,7 @@ impl Interp<'_> {
                 }
                 Kind::Plain => {
                     let dc = self.heap.get(*dr).class;
-                    if let Some(set) = self.heap.lookup(dc, "__set__").cloned() {
+                    if let Some(set) = self.lookup(dc, "__set__").cloned() {
                         self.call(&set, &[d, obj.clone(), v])?;
                         return Ok(());
                     }
@@ -771,7 +817,7 @@ impl Interp<'_> {
     /// `del obj.name`
     pub(crate) fn delattr(&mut self, obj: &Value, name: &str) -> R<()> {
         let class = self.heap.type_of(obj);
-        if let Some(hook) = self.heap.lookup(class, "__delattr__").cloned()
+        if let Some(hook) = self.lookup(class, "__delattr__").cloned()
             && !self.is_builtin_function(&hook)
         {
             self.call(&hook, &[obj.clone(), Value::str(name)])?;
@@ -784,7 +830,7 @@ impl Interp<'_> {
     pub(crate) fn generic_delattr(&mut self, obj: &Value, name: &str) -> R<()> {
         if let Value::Ref(r) = obj {
             let class = self.heap.get(*r).class;
-            if let Some(d) = self.heap.lookup(class, name).cloned()
+            if let Some(d) = self.lookup(class, name).cloned()
                 && let Value::Ref(dr) = &d
             {
                 match self.heap.kind(*dr) {
@@ -798,7 +844,7 @@ impl Interp<'_> {
                     }
                     Kind::Plain => {
                         let dc = self.heap.get(*dr).class;
-                        if let Some(del) = self.heap.lookup(dc, "__delete__").cloned() {
+                        if let Some(del) = self.lookup(dc, "__delete__").cloned() {
                             self.call(&del, &[d, obj.clone()])?;
                             return Ok(());
                         }

@@ -458,7 +458,7 @@ impl Interp<'_> {
     fn call_class(&mut self, class: Ref, args: Args<'_>) -> R {
         let meta = self.heap.get(class).class;
         if meta != ty::TYPE && meta != ty::CLASSOBJ {
-            if let Some(f) = self.heap.lookup(meta, "__call__").cloned()
+            if let Some(f) = self.lookup(meta, "__call__").cloned()
                 && !self.is_builtin_function(&f)
             {
                 let f = self.bind(&f, Some(&Value::Ref(class)), meta)?;

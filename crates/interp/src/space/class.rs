@@ -235,7 +235,7 @@ impl Interp<'_> {
     /// Brings what is kept about a class's special methods up to date, and below it.
     pub(crate) fn refresh_flags(&mut self, r: Ref) {
         classes_changed();
-        let hook = self.heap.lookup(r, "__getattribute__").cloned();
+        let hook = self.lookup(r, "__getattribute__").cloned();
         let own = hook.is_some_and(|f| !self.is_builtin_function(&f));
         let c = self.heap.the_class_mut(r);
         c.getattribute = own;
@@ -346,7 +346,7 @@ impl Interp<'_> {
                 }
                 let meta = self.heap.get(*c).class;
                 if meta != ty::TYPE
-                    && let Some(hook) = self.heap.lookup(meta, "__instancecheck__").cloned()
+                    && let Some(hook) = self.lookup(meta, "__instancecheck__").cloned()
                 {
                     let r = self.call(&hook, &[classes.clone(), v.clone()])?;
                     return self.truth(&r);

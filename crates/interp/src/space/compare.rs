@@ -511,7 +511,7 @@ impl Interp<'_> {
                     _ => self.type_error("__hash__() should return an int"),
                 };
             }
-            if let Some(Value::None) = self.heap.lookup(class, "__hash__") {
+            if let Some(Value::None) = self.lookup(class, "__hash__") {
                 return self.unhashable(v);
             }
         }

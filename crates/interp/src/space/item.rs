@@ -177,7 +177,7 @@ impl Interp<'_> {
             }
             Kind::Class(_) => {
                 let meta = self.heap.get(r).class;
-                match self.heap.lookup(meta, "__getitem__").cloned() {
+                match self.lookup(meta, "__getitem__").cloned() {
                     Some(f) => self.call(&f, &[obj.clone(), key.clone()]),
                     None => self.no_getitem(obj),
                 }

@@ -85,7 +85,7 @@ impl Interp<'_> {
                     }
                     Kind::Class(_) => {
                         let meta = self.heap.get(*r).class;
-                        return match self.heap.lookup(meta, "__iter__").cloned() {
+                        return match self.lookup(meta, "__iter__").cloned() {
                             Some(f) => self.call(&f, std::slice::from_ref(v)),
                             None => self.not_iterable(v),
                         };

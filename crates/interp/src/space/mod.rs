@@ -176,6 +176,8 @@ pub(crate) struct Interp<'db> {
     /// What was found along the bases of classes.
     pub(crate) lookups: lookup::Lookups,
     bodies: FxHashMap<CodeId, Rc<Body>>,
+    /// Some of them, at places by their ids.
+    recent: Vec<Option<(CodeId, Rc<Body>)>>,
     /// Texts of the names that bodies mention.
     texts: FxHashSet<Arc<[u8]>>,
     /// Empty locals and stacks of frames that were left.
@@ -253,6 +255,7 @@ impl<'db> Interp<'db> {
             memo_calls: None,
             lookups: lookup::Lookups::default(),
             bodies: FxHashMap::default(),
+            recent: Vec::new(),
             texts: FxHashSet::default(),
             spare: Vec::new(),
         }

@@ -446,6 +446,25 @@ impl ObjectSpace for Running<'_, '_> {
         }
     }
 
+    fn set_item(&mut self, obj: &Value, key: &Value, v: &Value) -> R<()> {
+        if self.it.quick_setitem(obj, key, v) {
+            return Ok(());
+        }
+        self.it.with_buffers(|it| it.setitem(obj, key, v.clone()))
+    }
+
+    fn push_cell(&mut self, cell: &Value, name: &str, stack: &mut Vec<Value>) -> R<()> {
+        if let Value::Ref(r) = cell
+            && let Kind::Cell(Some(v)) = self.it.heap.kind(*r)
+        {
+            words::push_copy(stack, v);
+            return Ok(());
+        }
+        let v = self.load_cell(cell, name)?;
+        stack.push(v);
+        Ok(())
+    }
+
     #[inline(always)]
     fn discard(stack: &mut Vec<Value>, n: usize) {
         for _ in 0..n {

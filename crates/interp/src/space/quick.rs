@@ -5,9 +5,11 @@ use taipan_graph::HlOp;
 
 use super::Interp;
 use super::container::find_simple;
+use super::dict::Dict;
 use super::heap::Kind;
 use super::types::ty;
 use super::value::Value;
+use super::words;
 
 /// Strings that are compared without counting how long that takes: less than a step.
 const SHORT: usize = 4096;
@@ -23,6 +25,9 @@ impl Interp<'_> {
             (_, Value::Int(i)) if op == HlOp::GetItem => self.item_at(a, *i),
             (Value::Str(x), Value::Str(y)) => {
                 let eq = match op {
+                    HlOp::Add | HlOp::InplaceAdd => {
+                        return Some(Value::Str([&x[..], &y[..]].concat().into()));
+                    }
                     HlOp::Eq => true,
                     HlOp::Ne => false,
                     _ => return None,
@@ -30,14 +35,51 @@ impl Interp<'_> {
                 (x.len().min(y.len()) < SHORT).then(|| Value::Bool((x == y) == eq))
             }
             (Value::Ref(r), Value::Str(_)) if op == HlOp::GetItem => {
-                let o = self.heap.get(*r);
-                if o.class != ty::DICT {
+                if self.heap.get(*r).class != ty::DICT {
                     return None;
                 }
-                self.known_item(a, b)
+                let table = self.heap.dict_of(*r)?;
+                Some(table.at(known_slot(table, b)??).clone())
+            }
+            (Value::Ref(r), Value::Str(_) | Value::Int(_)) if op == HlOp::Contains => {
+                let o = self.heap.get(*r);
+                match &o.kind {
+                    Kind::Dict(table) | Kind::Set(table)
+                        if o.class == ty::DICT || o.class == ty::SET =>
+                    {
+                        Some(Value::Bool(known_slot(table, b)?.is_some()))
+                    }
+                    _ => None,
+                }
             }
             _ => None,
         }
+    }
+
+    /// `a[key] = v` of a list, or of a dict that has the key. Answers whether it did.
+    pub(crate) fn quick_setitem(&mut self, a: &Value, key: &Value, v: &Value) -> bool {
+        let Value::Ref(r) = a else {
+            return false;
+        };
+        // An object that stays as it is must not count as changed.
+        let o = self.heap.get(*r);
+        let at = match (&o.kind, key) {
+            (Kind::List(items), Value::Int(i)) if o.class == ty::LIST => {
+                let at = if *i < 0 { i + items.len() as i64 } else { *i };
+                usize::try_from(at).ok().filter(|at| *at < items.len())
+            }
+            (Kind::Dict(table), key) if o.class == ty::DICT => known_slot(table, key).flatten(),
+            _ => None,
+        };
+        let Some(at) = at else {
+            return false;
+        };
+        match &mut self.heap.get_mut(*r).kind {
+            Kind::List(items) => words::put_copy(&mut items[at], v),
+            Kind::Dict(table) => table.set_at(at, v.clone()),
+            _ => unreachable!("it was one of these"),
+        }
+        true
     }
 
     /// `a[i]`
@@ -52,28 +94,25 @@ impl Interp<'_> {
                 let o = self.heap.get(*r);
                 match &o.kind {
                     Kind::List(items) if o.class == ty::LIST => of(items),
-                    Kind::Dict(_) if o.class == ty::DICT => self.known_item(a, &Value::Int(i)),
+                    Kind::Dict(table) if o.class == ty::DICT => {
+                        Some(table.at(known_slot(table, &Value::Int(i))??).clone())
+                    }
                     _ => None,
                 }
             }
             _ => None,
         }
     }
+}
 
-    /// An item of a dict under a key that compares without running code of the program.
-    fn known_item(&mut self, dict: &Value, key: &Value) -> Option<Value> {
-        let Value::Ref(r) = dict else {
-            return None;
-        };
-        let hash = match key {
-            Value::Str(s) if s.len() >= SHORT => return None,
-            Value::Str(s) => super::dict::hash_bytes(s),
-            Value::Int(i) => *i as u64,
-            _ => return None,
-        };
-        let table = self.heap.dict_of(*r)?;
-        Some(table.at(find_simple(table, key, hash)??).clone())
-    }
+/// The slot of a key that compares without running code of the program; None for other keys.
+fn known_slot(table: &Dict, key: &Value) -> Option<Option<usize>> {
+    let hash = match key {
+        Value::Str(s) if s.len() < SHORT => super::dict::hash_bytes(s),
+        Value::Int(i) => *i as u64,
+        _ => return None,
+    };
+    find_simple(table, key, hash)
 }
 
 /// Replaces the first operand by the result of an operation on two integers or floats, if it is one

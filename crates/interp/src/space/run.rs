@@ -17,6 +17,9 @@ use taipan_engine::{Frame, Step, Unwind, step, unwind};
 const RED_ZONE: usize = 256 * 1024;
 const STACK_SEGMENT: usize = 8 * 1024 * 1024;
 
+/// Bodies that are found by their ids alone.
+const RECENT: usize = 512;
+
 /// How a body left off; with what, its stack holds ([`Frame::take`]).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -29,6 +32,19 @@ pub(crate) enum Outcome {
 impl Interp<'_> {
     /// A body made ready to run.
     pub(crate) fn body(&mut self, id: CodeId) -> Rc<Body> {
+        let at = salsa::plumbing::AsId::as_id(&id).index() as usize % RECENT;
+        if let Some(Some((known, body))) = self.recent.get(at)
+            && *known == id
+        {
+            return body.clone();
+        }
+        let body = self.made_body(id);
+        self.recent.resize(RECENT, None);
+        self.recent[at] = Some((id, body.clone()));
+        body
+    }
+
+    fn made_body(&mut self, id: CodeId) -> Rc<Body> {
         if let Some(b) = self.bodies.get(&id) {
             return b.clone();
         }

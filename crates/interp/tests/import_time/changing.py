@@ -417,3 +417,69 @@ print hold(h)
 b = Below()
 print b.method(), b.again(), b.method == b.again, b.method.im_self is b
 print h.method.im_self, h.__class__.__name__, h.__doc__
+
+
+# Builtin containers, classes that inherit from them, and data of classes.
+class Numbers(list):
+    pass
+
+
+class Table(dict):
+    def __getitem__(self, key):
+        return 'own', dict.get(self, key)
+
+
+def fill(l, t):
+    l.append(1)
+    l[0] = l[0] + 1
+    t['k'] = 'v'
+    t['k'] = t['k']
+    return len(l), l[0], t['k'], 'k' in t, 'm' in t
+
+
+print fill([5], {}), fill(Numbers([6]), Table())
+Numbers.append = lambda self, v: self.extend([v, v])
+print fill([5], {}), fill(Numbers([6]), Table())
+del Numbers.append
+Numbers.__setitem__ = lambda self, i, v: list.append(self, v)
+Table.__setitem__ = lambda self, k, v: dict.__setitem__(self, k, 'by __setitem__')
+Table.__contains__ = lambda self, k: k == 'm'
+print fill([5], {}), fill(Numbers([6]), Table())
+n = Numbers()
+n.append = lambda v: list.append(n, -v)
+n.append(3)
+print n, [].append == [].append
+
+
+class Data(object):
+    items = [1]
+    other = Numbers
+
+
+def data(c):
+    return c.items, c.other.__name__
+
+
+print data(Data), data(Data)
+Data.items = (2,)
+Data.other = staticmethod(fill)
+print data(Data)
+Made.items = 'of the class'
+Made.other = Data
+print data(Made)
+Meta.items = property(lambda cls: 'of the metaclass')
+print data(Made)
+
+
+def indices():
+    l = [1, 2]
+    l[-1] = 3
+    for i in (2, -3):
+        try:
+            l[i] = 0
+        except IndexError, e:
+            print e
+    return l[-2], l[True], {1: 'int'}[True], {True: 'bool'}[1], 'a' 'b' + 'c', 1.5 < 2.5, 7 // -2, -7 // 2, -7 % 3, 1 << 3
+
+
+print indices()
