@@ -22,6 +22,9 @@ pub(crate) struct Generator {
     pub(crate) running: bool,
 }
 
+/// Body and frame of a generator that is to run, and whether it has begun.
+type Entered = (CodeId, Box<Frame<Value>>, bool);
+
 impl Generator {
     /// A generator that has not begun.
     pub(crate) fn make(it: &mut Interp, code: CodeId, frame: Frame<Value>) -> Value {
@@ -44,7 +47,7 @@ impl Interp<'_> {
     }
 
     /// Takes the frame out to run it.
-    fn enter_generator(&mut self, r: Ref) -> R<Option<(CodeId, Box<Frame<Value>>, bool)>> {
+    fn enter_generator(&mut self, r: Ref) -> R<Option<Entered>> {
         let g = self.generator(r);
         if g.running {
             return self.value_error("generator already executing");
