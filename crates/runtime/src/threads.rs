@@ -13,7 +13,8 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, fence};
 
 use crate::memory::Stack;
 use crate::pthread::{self, Condition, Mutex};
@@ -190,6 +191,8 @@ pub fn take() {
             tell(me);
             *sys::__errno_location() = errno;
         }
+    } else {
+        end_if_left();
     }
 }
 
@@ -305,6 +308,7 @@ const FOREIGN: i64 = 2;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_callback_enter() -> i64 {
     if !started() {
+        end_if_left();
         return HAD_LOCK;
     }
     // SAFETY: what belongs to the thread is its own; the rest happens with the lock.
@@ -617,7 +621,6 @@ pub(crate) unsafe fn teardown() {
         (*l).program += 1;
         (*l).holder = ptr::null_mut();
         (*l).last = ptr::null_mut();
-        STARTED.store(false, Relaxed);
         let first: *mut Thread = pthread::own().cast();
         if !first.is_null() {
             discard(first);
@@ -627,6 +630,8 @@ pub(crate) unsafe fn teardown() {
             LEFT.store(true, Relaxed);
             (*l).all = ptr::null_mut();
         }
+        // A thread that sees this sees the word above as well.
+        STARTED.store(false, Release);
         pthread::set_own(ptr::null_mut());
         (*l).stack_size = 0;
         (*l).switched = None;
@@ -643,6 +648,30 @@ static LEFT: AtomicBool = AtomicBool::new(false);
 /// functions that they will return from.
 pub fn left_behind() -> bool {
     LEFT.load(Relaxed)
+}
+
+/// Where there is no lock: does not return if the program of the calling thread is gone. The thread was
+/// inside of a C function when the program ended.
+#[cold]
+fn end_if_left() {
+    fence(Acquire);
+    if !left_behind() {
+        return;
+    }
+    // SAFETY: the thread's words are its own, and the lock's are protected by the mutex.
+    unsafe {
+        let me: *mut Thread = pthread::own().cast();
+        if me.is_null() {
+            return;
+        }
+        let l = lock();
+        (*l).mutex.lock();
+        let gone = (*l).program != (*me).program;
+        (*l).mutex.unlock();
+        if gone {
+            pthread::vanish();
+        }
+    }
 }
 
 /// In the child of a fork: no other thread is there any more.

@@ -250,6 +250,34 @@ def f(n):
     );
 }
 
+/// They are inside of C functions when the program ends, which they return from later.
+#[test]
+fn threads_outlive_the_program() {
+    check_without_python(
+        "
+import os
+from rpython.rlib import rgil, rthread
+class Shared(object):
+    opened = 0
+shared = Shared()
+def opens():
+    while True:
+        path = '/dev/' + 'null'
+        os.close(os.open(path, os.O_RDONLY, 0))
+        shared.opened += 1
+def left_opening(n):
+    for i in range(n): rthread.start_new_thread(opens, ())
+    while shared.opened < 10 * n: rgil.yield_thread()
+    return n
+",
+        "
+        left_opening(3) == 3
+        left_opening(5) == 5
+        left_opening(8) == 8
+        ",
+    );
+}
+
 #[test]
 fn locks() {
     check(
