@@ -191,8 +191,8 @@ pub trait ObjectSpace: Sized {
         *place = v;
     }
 
-    /// Replaces the first of two operands by the result of an operation. Answers whether it did: only
-    /// for operations that cannot fail, on operands that nothing is done for when they are gone.
+    /// Replaces the first of two operands by the result of an operation. False if the operation may fail, or an
+    /// operand has a destructor; nothing is changed then.
     #[inline(always)]
     fn op_in_place(op: HlOp, a: &mut Self::Value, b: &Self::Value) -> bool {
         let _ = (op, a, b);

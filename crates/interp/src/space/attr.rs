@@ -24,9 +24,8 @@ impl Interp<'_> {
         }
     }
 
-    /// Replaces a plain instance by its attribute, where that is nothing but data of the instance or
-    /// of its class or a function of its class: most attributes that are read, without the ways
-    /// round. Answers whether it did.
+    /// Fast path of attribute reads: replaces a plain instance on the stack by its attribute, if that is an entry
+    /// of its `__dict__`, or data or a function of its class. False otherwise; nothing is changed then.
     pub(crate) fn simple_attr(&mut self, obj: &mut Value, key: Name<'_>) -> bool {
         let Value::Ref(r) = *obj else {
             return false;
@@ -53,7 +52,8 @@ impl Interp<'_> {
                 words::put_copy(obj, own);
                 return true;
             }
-            // An unbound method of another class is bound anew, and some names are asked for elsewhere.
+            // Excluded: an unbound method of another class, which has to be bound, and special names, which
+            // [`Interp::attr`] handles.
             let bare = !matches!(found, Value::Method(_)) && !key.text().starts_with(b"__");
             if bare {
                 words::put_copy(obj, found);
@@ -75,7 +75,7 @@ impl Interp<'_> {
         is_function
     }
 
-    /// Replaces a list, dict or set by a method that it has of a builtin class. Answers whether it did.
+    /// Replaces a list, dict or set by its builtin method of that name. False if it has none.
     fn builtin_method(&mut self, obj: &mut Value, r: Ref, class: Ref, key: Name<'_>) -> bool {
         if self.heap.the_class(class).getattribute {
             return false;
@@ -91,7 +91,7 @@ impl Interp<'_> {
         }
     }
 
-    /// Replaces a class by what it has under a name and is nothing but data. Answers whether it did.
+    /// Replaces a class by its attribute, if that is data without a descriptor. False otherwise.
     fn class_data(&mut self, obj: &mut Value, r: Ref, key: Name<'_>) -> bool {
         if key.text().starts_with(b"__") {
             return false;
@@ -113,7 +113,7 @@ impl Interp<'_> {
         data
     }
 
-    /// Replaces an object by an entry of its own `__dict__`. Answers whether it has it.
+    /// Replaces an object by an entry of its own `__dict__`. False if it has no such entry.
     fn own_attr(&self, obj: &mut Value, r: Ref, key: Name<'_>) -> bool {
         match self.heap.named_attr(r, key) {
             Some(own) => {
@@ -606,8 +606,8 @@ impl Interp<'_> {
         (!self.is_builtin_function(&hook)).then_some(hook)
     }
 
-    /// `obj.name = v` of plain instances, where it sets an entry of their `__dict__` and nothing
-    /// else. Answers whether it did.
+    /// Fast path of `obj.name = v`: sets the entry in the `__dict__` of a plain instance. False if the assignment
+    /// may mean something else; nothing is changed then.
     pub(crate) fn simple_setattr(&mut self, obj: &Value, name: &KnownName, v: &Value) -> bool {
         let Value::Ref(r) = obj else {
             return false;
@@ -615,12 +615,12 @@ impl Interp<'_> {
         let o = self.heap.get(*r);
         let (class, plain) = (o.class, matches!(o.kind, Kind::Plain));
         let c = self.heap.the_class(class);
-        // These have a meaning of their own.
+        // Assignments to `__class__` and `__dict__` are special.
         let special = name.name().text().starts_with(b"__");
         if !plain || c.builtin || c.slots_only || special || self.setattr_hook(class).is_some() {
             return false;
         }
-        // What the class has of that name may be a descriptor.
+        // An attribute of the class may be a descriptor.
         let found = self.lookups.find(&self.heap, class, name.name());
         if let Some((_, Value::Ref(d))) = found
             && let Kind::Property(_) | Kind::Member(_) | Kind::Plain = self.heap.kind(*d)

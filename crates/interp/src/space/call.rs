@@ -13,7 +13,7 @@ use super::words;
 use super::{Body, Interp, R};
 use taipan_engine::Frame;
 
-/// Frames whose memory is kept for others.
+/// Maximum number of unused frames whose memory is kept for the next calls.
 const MOST_SPARE: usize = 64;
 
 impl Interp<'_> {
@@ -287,7 +287,7 @@ impl Interp<'_> {
             && !code.varargs
             && !code.varkeywords;
         let (mut locals, stack) = match code.generator {
-            // It keeps what it gets, and what that takes counts.
+            // A generator keeps its frame, and its size counts towards the memory limit.
             true => (Vec::with_capacity(code.locals.len()), Vec::new()),
             false => self.spare.pop().unwrap_or_default(),
         };

@@ -12,14 +12,14 @@ thread_local! {
     static CLASS_VERSION: Cell<u64> = const { Cell::new(1) };
 }
 
-/// A number that changes whenever a name comes to a namespace of a class, leaves one or moves in one,
-/// and whenever classes inherit or are asked in another way. An interpreter stays on its thread.
+/// A number that changes when a name is added to the namespace of a class, removed from one or moved in one,
+/// and when the bases of a class change. It is per thread: an interpreter stays on its thread.
 #[inline]
 pub(crate) fn class_version() -> u64 {
     CLASS_VERSION.get()
 }
 
-/// Makes what was found along the bases of classes out of date.
+/// Invalidates all cached lookups along the bases of classes.
 pub(crate) fn classes_changed() {
     CLASS_VERSION.set(CLASS_VERSION.get() + 1);
 }
@@ -120,7 +120,7 @@ impl Dict {
         classes_changed();
     }
 
-    /// Names come, go or move.
+    /// Notes that a name is added, removed or moved.
     #[inline]
     fn shape_changes(&self) {
         if self.of_class {

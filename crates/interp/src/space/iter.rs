@@ -106,8 +106,8 @@ impl Interp<'_> {
         self.type_error(format!("'{t}' object is not iterable"))
     }
 
-    /// Puts the next item of an iterator over a list, a tuple or numbers on a stack. Answers whether
-    /// there was one; None, and nothing is done, for other iterators.
+    /// Pushes the next item of an iterator over a list, a tuple or numbers on a stack. False at the end of the
+    /// iterator; None for other iterators, which stay unchanged.
     #[inline(always)]
     pub(crate) fn quick_next(&mut self, r: Ref, stack: &mut Vec<Value>) -> R<Option<bool>> {
         if self.timeless {

@@ -1,9 +1,8 @@
-//! What was found along the bases of classes, to be found again without a search.
+//! A cache of attribute lookups along the bases of classes.
 //!
-//! An entry tells where a name is, not what it stands for: the namespace and the slot in it. It holds
-//! while [`class_version`] is what it was, which changes with every name that comes to the
-//! namespace of a class or leaves one, whoever puts it there, and with everything that changes the
-//! order in which classes are asked. What a name stands for is read anew each time.
+//! An entry holds the location of a name, namespace and slot, not its value; the value is read at each lookup.
+//! An entry is valid while [`class_version`] is unchanged. The version changes when a name is added to the
+//! namespace of a class or removed from one, and when the method resolution order of a class changes.
 
 use super::dict::{Name, class_version};
 use super::heap::{Heap, Ref};
@@ -13,11 +12,11 @@ use super::value::Value;
 const FEWEST: usize = 32;
 const MOST: usize = 4096;
 
-/// A table with a place for each class and name, which others share.
+/// A direct-mapped table: each class and name has one place, which other pairs may overwrite.
 #[derive(Default)]
 pub(crate) struct Lookups {
     entries: Vec<Entry>,
-    /// Searches since the table has this size.
+    /// Number of searches since the table was resized.
     searches: usize,
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Meter {
     unswept: u64,
     /// Bytes of large values after the last sweep.
     swept: u64,
-    /// Steps that are left at the next look at cancellation.
+    /// The number of remaining steps at which cancellation is checked next.
     look_at: u64,
     /// Import time has ended at its limit of memory.
     exhausted: bool,
@@ -144,7 +144,7 @@ impl Meter {
         self.exhausted
     }
 
-    /// Looks at cancellation with the next step: the number of steps that are left was set.
+    /// Checks cancellation at the next step, after the number of remaining steps was set.
     pub(crate) fn steps_are_set(&mut self) {
         self.look_at = u64::MAX;
     }

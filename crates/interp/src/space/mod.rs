@@ -176,7 +176,7 @@ pub(crate) struct Interp<'db> {
     /// What was found along the bases of classes.
     pub(crate) lookups: lookup::Lookups,
     bodies: FxHashMap<CodeId, Rc<Body>>,
-    /// Some of them, at places by their ids.
+    /// Direct-mapped cache of bodies by id.
     recent: Vec<Option<(CodeId, Rc<Body>)>>,
     /// Texts of the names that bodies mention.
     texts: FxHashSet<Arc<[u8]>>,

@@ -338,7 +338,7 @@ impl Interp<'_> {
 
 /// A body that runs, as the engine sees it.
 pub(crate) struct Running<'a, 'db> {
-    /// What runs it.
+    /// The interpreter that runs it.
     pub(crate) it: &'a mut Interp<'db>,
     /// The body.
     pub(crate) body: &'a Body,

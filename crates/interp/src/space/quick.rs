@@ -1,5 +1,5 @@
-//! Operations on builtin values that most programs are made of, without the ways round that others need.
-//! What is not here is [`Interp::operation`]'s, which gives the same answers.
+//! Fast paths for frequent operations on builtin values. [`Interp::operation`] has all operations and gives the
+//! same results.
 
 use taipan_graph::HlOp;
 
@@ -56,7 +56,7 @@ impl Interp<'_> {
         }
     }
 
-    /// `a[key] = v` of a list, or of a dict that has the key. Answers whether it did.
+    /// `a[key] = v` for a list, or for a dict that has the key. False if neither applies; nothing is changed then.
     pub(crate) fn quick_setitem(&mut self, a: &Value, key: &Value, v: &Value) -> bool {
         let Value::Ref(r) = a else {
             return false;
@@ -184,7 +184,7 @@ fn integers(op: HlOp, x: i64, y: i64) -> Option<Value> {
         HlOp::And | HlOp::InplaceAnd => Value::Int(x & y),
         HlOp::Or | HlOp::InplaceOr => Value::Int(x | y),
         HlOp::Xor | HlOp::InplaceXor => Value::Int(x ^ y),
-        // By positive numbers what Rust calls Euclid's is what rounds down.
+        // For positive divisors Euclidean division rounds down, as Python does.
         HlOp::Div | HlOp::FloorDiv | HlOp::InplaceDiv | HlOp::InplaceFloorDiv if y > 0 => {
             Value::Int(x.div_euclid(y))
         }

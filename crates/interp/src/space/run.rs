@@ -17,10 +17,10 @@ use taipan_engine::{Frame, Step, Unwind, step, unwind};
 const RED_ZONE: usize = 256 * 1024;
 const STACK_SEGMENT: usize = 8 * 1024 * 1024;
 
-/// Bodies that are found by their ids alone.
+/// Size of the direct-mapped cache of bodies by id.
 const RECENT: usize = 512;
 
-/// How a body left off; with what, its stack holds ([`Frame::take`]).
+/// How the execution of a body ended. Its value is on the stack of the frame ([`Frame::take`]).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It returned.

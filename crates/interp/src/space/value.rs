@@ -133,12 +133,12 @@ pub(crate) struct Bound {
     pub(crate) slf: Ref,
     /// The class it was looked up on.
     pub(crate) class: Ref,
-    /// Tells it from other methods that are equal to it.
+    /// Distinguishes bound methods that are equal but not identical.
     pub(crate) number: u32,
 }
 
 impl Bound {
-    /// The same as others are.
+    /// The general form of the bound method.
     pub(crate) fn method(self) -> Method {
         Method {
             func: Value::Ref(self.func),
