@@ -146,6 +146,7 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "c_code"
             | "function_effects"
             | "jit_effects"
+            | "graph_to_follow"
             | "jit_graph"
             | "jit_attributes"
             | "entered_graph"

@@ -97,7 +97,7 @@ fn a_growing_stack() {
                 a values.W_Int is made 2 times in each round: 1,008,901 rounds, 99% of all
                 it is written to a list that is in memory
                 if that is the interpreter's own list (a stack, locals): fixed length, in a frame with `_virtualizable_ = ['stack[*]']`, at indexes that are known; if it is one of the interpreted program, no hint helps, but a list of unboxed values does (a strategy)
-            field: growing.py:53 growing.interpret "0: load"
+            field: growing.py:52 growing.interpret "0: load"
                 fields instructions, constants of growing.Code are read 15 times before loops: 1,008,902 rounds, 99% of all
                 the object is known while compiling, or would be if all such fields were, and the program writes the fields only while it makes the object; but its class does not say so
                 `_immutable_fields_ = ['instructions[*]', 'constants[*]']` in class growing.Code (`[*]` if the list is not changed after that either)

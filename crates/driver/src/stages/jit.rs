@@ -50,6 +50,7 @@ pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
 
 /// A function as compilers of drivers follow it: with its helpers inlined. Depends on no other
 /// body of the program.
+#[salsa::tracked(returns(clone))]
 pub(crate) fn graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let graph = match followed(db, f) {
         Some(portal) => Arc::new(portal.whole.clone()),
