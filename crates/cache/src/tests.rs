@@ -182,8 +182,8 @@ fn many_flushes_leave_few_files() {
         fill(&folder, i * 10..i * 10 + 15);
     }
     let cache = folder.open();
-    // A process that another test starts inherits the lock until it runs its program; a flush leaves
-    // merging to the next one then.
+    // A child process that another test forks holds the lock until it calls `exec`. A flush skips merging
+    // meanwhile.
     let files = pack_files(&own(&cache)).len();
     assert!(files <= 12, "{files}");
     for i in 0..600 {

@@ -73,7 +73,7 @@ pub struct Named<'a> {
 }
 
 impl<V> Next<V> {
-    /// Puts the item on a stack, if it is known that there is one.
+    /// Pushes the item on a stack if the iterator certainly has one. `Fork` keeps its item.
     pub fn without_item(self, stack: &mut Vec<V>) -> Next<Option<V>> {
         match self {
             Next::Item(v) => {
@@ -97,10 +97,10 @@ pub trait ObjectSpace: Sized {
     /// What [`Unwind::Stop`] carries.
     type Stop;
 
-    /// A constant of the code that runs (what stands for a nested body is never asked for).
-    fn constant(&self, i: u32) -> &Self::Value;
+    /// A constant of the running code. Not called for constants that are nested bodies.
+    fn code_constant(&self, i: u32) -> &Self::Value;
 
-    /// Puts a copy of a value on the stack.
+    /// Pushes a copy of a value.
     #[inline(always)]
     fn push_copy(stack: &mut Vec<Self::Value>, v: &Self::Value) {
         stack.push(v.clone());
@@ -112,7 +112,7 @@ pub trait ObjectSpace: Sized {
         *local = stack.pop();
     }
 
-    /// Puts a global on the stack, else a builtin: [`ObjectSpace::load_global`].
+    /// Pushes a global or, if it is missing, a builtin: [`ObjectSpace::load_global`].
     #[inline(always)]
     fn push_global(&mut self, frame: &mut Frame<Self::Value>, name: Named<'_>) -> Answer<Self, ()> {
         let v = self.load_global(frame, name)?;
@@ -128,8 +128,8 @@ pub trait ObjectSpace: Sized {
         Ok(())
     }
 
-    /// Puts the next item of the iterator that is the top of the stack above it; the item is no
-    /// part of the answer unless both are possible: [`ObjectSpace::next`].
+    /// Pushes the next item of the iterator on top of the stack: [`ObjectSpace::next`]. The item is
+    /// returned instead, in `Fork`, if the iterator may be exhausted.
     #[inline(always)]
     fn push_next(
         &mut self,
@@ -138,8 +138,8 @@ pub trait ObjectSpace: Sized {
         Ok(self.next(frame.top(0))?.without_item(&mut frame.stack))
     }
 
-    /// Calls what is below the topmost `n` values with these, and puts the result in their place:
-    /// [`ObjectSpace::call`].
+    /// Calls the function below the topmost `n` values with these values as arguments, and replaces
+    /// function and arguments by the result: [`ObjectSpace::call`].
     #[inline(always)]
     fn call_top(
         &mut self,
@@ -166,7 +166,7 @@ pub trait ObjectSpace: Sized {
         Ok(())
     }
 
-    /// Puts the contents of a cell on the stack: [`ObjectSpace::load_cell`].
+    /// Pushes the contents of a cell: [`ObjectSpace::load_cell`].
     #[inline(always)]
     fn push_cell(
         &mut self,
@@ -179,13 +179,13 @@ pub trait ObjectSpace: Sized {
         Ok(())
     }
 
-    /// Takes values off the stack.
+    /// Pops `n` values.
     #[inline(always)]
     fn discard(stack: &mut Vec<Self::Value>, n: usize) {
         stack.truncate(stack.len() - n);
     }
 
-    /// Puts a value in the place of another.
+    /// Overwrites a value.
     #[inline(always)]
     fn put(place: &mut Self::Value, v: Self::Value) {
         *place = v;
@@ -553,7 +553,7 @@ fn execute<S: ObjectSpace>(
     };
     match code.instrs[pc as usize] {
         Instr::LoadConst(i) => {
-            S::push_copy(&mut frame.stack, space.constant(i));
+            S::push_copy(&mut frame.stack, space.code_constant(i));
         }
         Instr::LoadFast(i) => match &frame.locals[i as usize] {
             Some(v) => S::push_copy(&mut frame.stack, v),

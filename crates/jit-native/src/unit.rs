@@ -355,8 +355,8 @@ impl Builder<'_> {
         copy
     }
 
-    /// Emits a block that ends with leaving the function, for the interpreter or for a portal. False if
-    /// it is no such block.
+    /// Emits a block at whose end control leaves the function, to the interpreter or to a portal. False for other
+    /// blocks.
     fn leave(&mut self, b: BlockId, copy: BlockId) -> bool {
         let Some((call, before)) = self.from.block(b).operations.split_last() else {
             return false;

@@ -210,7 +210,7 @@ pub(crate) struct TsBlock {
     pub(crate) inputs: Vec<Slot>,
     /// What is used in it or after it, inputs among it.
     pub(crate) live: Vec<Slot>,
-    /// A loop comes back to it.
+    /// The block is the head of a loop.
     pub(crate) is_head: bool,
     pub(crate) ops: Vec<TsOp>,
     pub(crate) exit: TsExit,
@@ -321,7 +321,7 @@ impl TsGraph {
         slots.map(|s| &*s.name).collect()
     }
 
-    /// Notes which blocks a loop comes back to.
+    /// Marks the blocks that are heads of loops.
     pub(crate) fn find_loop_heads(&mut self) {
         let mut seen = vec![false; self.blocks.len()];
         let mut open = vec![false; self.blocks.len()];

@@ -151,7 +151,7 @@ pub(crate) struct Specializer<'p> {
     graphs: Vec<Arc<TsGraph>>,
     /// The driver of each, if it has a merge point.
     drivers: Vec<Option<DriverInfo>>,
-    /// Whether each is of a function of the program, not of a helper.
+    /// For each graph, whether its function is one of the program and not a helper.
     own: Vec<bool>,
     /// Where the graphs of functions are that compilers of drivers follow.
     by_function: FxHashMap<FuncSym, Option<u32>>,
@@ -169,7 +169,7 @@ pub(crate) struct Specializer<'p> {
     /// How often states came back to a merge point of a driver to start again, by greens.
     started_again: BTreeMap<Rc<[Word]>, u32>,
     steps: u64,
-    /// Room for the values that a link passes.
+    /// Scratch memory for the values that a link passes.
     passing: Vec<Val>,
     /// What is being compiled is seldom reached, as far as is known.
     is_cold: bool,
@@ -814,13 +814,13 @@ impl<'p> Specializer<'p> {
     }
 }
 
-/// Whether a function is one of the program, not a helper. The portal of a driver is.
+/// Whether a function is one of the program and not a helper. The portal of a driver is one of the program.
 fn is_own(func: &FuncSym) -> bool {
     let func = portal_of(func).unwrap_or(func);
     matches!(func.kind(), FuncKind::User { .. })
 }
 
-/// The link of a switch that a value takes.
+/// The link of a switch for a value.
 fn taken<'l>(world: &mut dyn World, on: Word, links: &'l [TsLink]) -> Option<&'l TsLink> {
     links.iter().find(|link| match &link.case {
         ExitCase::Bool(b) => Word::from(*b) == on,
@@ -829,7 +829,7 @@ fn taken<'l>(world: &mut dyn World, on: Word, links: &'l [TsLink]) -> Option<&'l
     })
 }
 
-/// What a function returns, by the slot.
+/// The return value of a function, given its slot.
 fn returned(state: &JitState, graph: &TsGraph, slot: Slot) -> Val {
     match graph.slots[slot as usize].ty.is_void() {
         true => Val::Unset,

@@ -118,7 +118,7 @@ impl From<SetVal> for Val {
 }
 
 impl Values {
-    /// No values, with room for some: most frames need it at once.
+    /// No values, with capacity for those of a typical frame.
     pub(crate) fn with_room() -> Values {
         Values(Vec::with_capacity(12))
     }
@@ -172,7 +172,7 @@ impl Values {
         })
     }
 
-    /// Unsets all that are not among these, which are in order.
+    /// Unsets all slots that are not in `live`, which is sorted.
     pub(crate) fn keep_only(&mut self, live: &[Slot]) {
         let mut live = live.iter().peekable();
         self.0.retain(|v| {

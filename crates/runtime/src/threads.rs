@@ -11,6 +11,9 @@
 //!
 //! Before the first thread is started there is no lock: what the program starts on holds it.
 
+mod foreign;
+mod roots;
+
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -22,6 +25,12 @@ use crate::stacklet::Own;
 use crate::stacks::{Extent, STACK_RESERVE, ShadowStack};
 use crate::state::{TRACEBACK_DEPTH, TracebackEntry, state};
 use crate::{exc, gc, stacklet, stacks, sys};
+
+pub(crate) use foreign::{
+    Entered, after_foreign_fork, begin, is_in, let_in, note_gone, wait_until_free,
+};
+use roots::save_registers;
+pub(crate) use roots::{each_stacklets, each_waiting_stack, stack_end, visit_all, visit_fresh};
 
 /// What a thread starts with: a function of the program.
 pub type Entry = unsafe extern "C" fn();
@@ -38,7 +47,7 @@ pub(crate) struct Thread {
     /// Which of the programs of this process it belongs to.
     program: usize,
     entry: Option<Entry>,
-    /// Another thread ran since the program's function for switches was called in this one.
+    /// Another thread has run since this thread last called the program's function for switches.
     switched: bool,
     /// Its shadow stack; none for what the program started on.
     shadow: ShadowStack,
@@ -126,7 +135,7 @@ struct Lock {
     program: usize,
     /// What new threads get, 0: what the system gives.
     stack_size: i64,
-    /// Called in the thread that runs after a switch. The holder's.
+    /// The program's function for switches, called in the thread that runs after a switch. Protected by the lock.
     switched: Option<Entry>,
 }
 
@@ -630,7 +639,7 @@ pub(crate) unsafe fn teardown() {
             LEFT.store(true, Relaxed);
             (*l).all = ptr::null_mut();
         }
-        // A thread that sees this sees the word above as well.
+        // Release: a thread that reads this also reads the word above.
         STARTED.store(false, Release);
         pthread::set_own(ptr::null_mut());
         (*l).stack_size = 0;
@@ -650,8 +659,8 @@ pub fn left_behind() -> bool {
     LEFT.load(Relaxed)
 }
 
-/// Where there is no lock: does not return if the program of the calling thread is gone. The thread was
-/// inside of a C function when the program ended.
+/// For the case that no lock exists: ends the calling thread if its program has ended while the thread was in a C
+/// function. Returns otherwise.
 #[cold]
 fn end_if_left() {
     fence(Acquire);
@@ -696,128 +705,6 @@ pub(crate) unsafe fn after_fork() {
             let other = if (*l).all == me { (*me).next } else { (*l).all };
             discard(other);
         }
-    }
-}
-
-/// Where the stack of the thread that runs ends.
-///
-/// # Safety
-/// The caller has the lock.
-pub(crate) unsafe fn stack_end() -> usize {
-    // SAFETY: by contract.
-    unsafe {
-        let me = own();
-        if (*me).stack_end == 0 {
-            (*me).stack_end = pthread::stack_end();
-        }
-        (*me).stack_end
-    }
-}
-
-/// Calls `range` with the stacks of the threads that wait, and `word` with what else they
-/// have, as far as the collector does not see it.
-///
-/// # Safety
-/// The caller is the collector.
-pub(crate) unsafe fn each_waiting_stack(range: impl Fn(usize, usize), word: impl Fn(*const usize)) {
-    // SAFETY: their stacks are mapped, and they wait for the lock or for what needs none.
-    unsafe {
-        let running = (*lock()).last;
-        each(|t| {
-            for object in (*t).objects.as_slice() {
-                word(object);
-            }
-            if t == running || running.is_null() {
-                return;
-            }
-            (*t).slots().for_each(|slot| word(slot));
-            word((&raw const (*t).exc_value).cast());
-            let top = (*t).registers[6];
-            if top != 0 {
-                (*t).registers.iter().for_each(|r| word(r));
-                let end = (*t).stacklets.stack_end().unwrap_or((*t).stack_end);
-                range(top, end);
-            }
-        });
-    }
-}
-
-/// Saves the registers that functions must keep, and the stack pointer.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-unsafe extern "C" fn save_registers(to: *mut Registers) {
-    core::arch::naked_asm!(
-        "mov [rdi], rbx",
-        "mov [rdi + 8], rbp",
-        "mov [rdi + 16], r12",
-        "mov [rdi + 24], r13",
-        "mov [rdi + 32], r14",
-        "mov [rdi + 40], r15",
-        "mov [rdi + 48], rsp",
-        "ret",
-    )
-}
-
-/// Nobody knows how on other machines yet.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe extern "C" fn save_registers(_to: *mut Registers) {
-    exc::fatal(b"threads with --gc boehm: not on this machine")
-}
-
-/// Calls `visit` with each root of the threads that ran since the last call and do not
-/// run now, with their exceptions, and with what is in thread-local variables.
-///
-/// # Safety
-/// The caller is the collector.
-pub(crate) unsafe fn visit_fresh(mut visit: impl FnMut(*mut usize)) {
-    // SAFETY: the words are GC pointers.
-    unsafe {
-        let running = (*lock()).last;
-        each(|t| {
-            if t != running && core::mem::take(&mut (*t).fresh) {
-                (*t).slots().for_each(&mut visit);
-                visit((&raw mut (*t).exc_value).cast());
-            }
-            for object in (*t).objects.as_mut_slice() {
-                visit(object);
-            }
-        });
-    }
-}
-
-/// The same of all threads.
-///
-/// # Safety
-/// The caller is the mutator.
-pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
-    // SAFETY: as above.
-    unsafe {
-        let running = (*lock()).last;
-        each(|t| {
-            if t != running {
-                (*t).slots().for_each(&mut visit);
-                visit((&raw mut (*t).exc_value).cast());
-            }
-            for object in (*t).objects.as_mut_slice() {
-                visit(object);
-            }
-        });
-    }
-}
-
-/// Calls `visit` with the stacklets of each thread that does not run.
-///
-/// # Safety
-/// As for [`visit_fresh`].
-pub(crate) unsafe fn each_stacklets(mut visit: impl FnMut(Own)) {
-    // SAFETY: by contract.
-    unsafe {
-        let running = (*lock()).last;
-        each(|t| {
-            if t != running {
-                visit((*t).stacklets);
-            }
-        });
     }
 }
 
@@ -874,170 +761,6 @@ pub(crate) fn saved_errno() -> Option<*mut i64> {
     };
     // SAFETY: a thread is alive while it runs.
     (!own.is_null()).then(|| unsafe { &raw mut (*own).saved_errno })
-}
-
-/// How a thread that is not the program's gets in: see [`crate::extension`].
-pub(crate) enum Entered {
-    /// It has the lock, if there is one.
-    Now,
-    /// It had the lock already.
-    Before,
-    /// Another thread has the lock.
-    Busy,
-}
-
-/// Whether the thread that calls is the one whose words are there, and nothing else is to be
-/// done for it to get in.
-///
-/// # Safety
-/// Where there is no lock, the caller is the only one that runs.
-#[inline]
-pub(crate) unsafe fn is_in() -> bool {
-    // SAFETY: by contract.
-    !started() && unsafe { (*lock()).last.cast() == pthread::own() && !(*lock()).last.is_null() }
-}
-
-/// Says that the first thread of the program has its words there, and starts the lock if it is
-/// needed.
-///
-/// # Safety
-/// Called once, by that thread, before any other one gets in.
-pub(crate) unsafe fn begin(with_lock: bool) {
-    // SAFETY: by contract.
-    unsafe {
-        (*lock()).last = own();
-        if with_lock {
-            start();
-        }
-    }
-}
-
-/// Lets a thread in that others may have started: it gets what a thread has, and the lock unless
-/// another one has it. `adopted` is told of a thread that is new here.
-///
-/// # Safety
-/// Where there is no lock, the caller is the only one that runs.
-pub(crate) unsafe fn let_in(
-    stack: impl FnOnce() -> (usize, Extent),
-    adopted: impl FnOnce(*mut Thread),
-) -> Entered {
-    // SAFETY: what belongs to the thread is its own; the rest happens with the lock, or alone.
-    unsafe {
-        let l = lock();
-        let mut me: *mut Thread = pthread::own().cast();
-        if me.is_null() {
-            let (size, extent) = stack();
-            me = make_thread(size);
-            (*me).ident = pthread::current();
-            (*me).stack = extent;
-            pthread::set_own(me.cast());
-            adopted(me);
-        }
-        if started() {
-            (*l).mutex.lock();
-            let holder = (*l).holder;
-            if holder.is_null() {
-                (*l).holder = me;
-                (*l).turn += 1;
-                (*l).taken.signal_all();
-            }
-            (*l).mutex.unlock();
-            if holder == me {
-                return Entered::Before;
-            }
-            if !holder.is_null() {
-                return Entered::Busy;
-            }
-        }
-        if !(*me).listed {
-            enlist(me);
-        }
-        let last = core::mem::replace(&mut (*l).last, me);
-        if last != me {
-            if !last.is_null() {
-                put_away(last);
-            }
-            bring(me);
-            forget_gone();
-        }
-        Entered::Now
-    }
-}
-
-/// Waits until nobody has the lock. The caller does not have it, and does not get it.
-pub(crate) fn wait_until_free() {
-    // SAFETY: what is read is protected by the mutex.
-    unsafe {
-        let l = lock();
-        (*l).mutex.lock();
-        while !(*l).holder.is_null() {
-            (*l).waiting += 1;
-            (*l).free.wait(&(*l).mutex);
-            (*l).waiting -= 1;
-        }
-        // Who waits to have it is not to miss that it is free.
-        if (*l).waiting > 0 {
-            (*l).free.signal();
-        }
-        (*l).mutex.unlock();
-    }
-}
-
-/// Notes that a thread that was let in has ended. It may be another thread's turn.
-///
-/// # Safety
-/// The thread is one of the list, and does nothing here any more.
-pub(crate) unsafe fn note_gone(t: *mut Thread) {
-    // SAFETY: by contract.
-    unsafe { (*t).gone.store(true, Relaxed) }
-}
-
-/// Gives back what threads have that have ended.
-unsafe fn forget_gone() {
-    // SAFETY: the caller has the lock, or is alone. Such a thread had no roots.
-    unsafe {
-        let mut t = (*lock()).all;
-        while !t.is_null() {
-            let next = (*t).next;
-            if (*t).gone.load(Relaxed) {
-                discard(t);
-            }
-            t = next;
-        }
-    }
-}
-
-/// In the child of a fork that the program has not asked for: whether what another thread did
-/// there was interrupted.
-///
-/// # Safety
-/// Nobody else is in this process.
-pub(crate) unsafe fn after_foreign_fork() -> bool {
-    // SAFETY: by contract.
-    unsafe {
-        let l = lock();
-        let me: *mut Thread = pthread::own().cast();
-        let interrupted = !(*l).holder.is_null() && (*l).holder != me;
-        (*l).mutex = Mutex::new();
-        (*l).free = Condition::new();
-        (*l).taken = Condition::new();
-        (*l).waiting = 0;
-        if interrupted {
-            return true;
-        }
-        if (*l).last != me {
-            (*l).last = ptr::null_mut();
-        }
-        let mut t = (*l).all;
-        while !t.is_null() {
-            let next = (*t).next;
-            if t != me {
-                discard(t);
-            }
-            t = next;
-        }
-        false
-    }
 }
 
 /// Names and addresses of the functions here, for a linker in the same process.

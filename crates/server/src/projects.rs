@@ -28,7 +28,7 @@ pub(crate) struct Project {
 /// State of the search of a folder for targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
-    /// Files may have appeared since the last search began.
+    /// Files may have been created since the last search began.
     Due,
     /// A worker searches.
     Running,
@@ -46,7 +46,7 @@ impl Project {
         }
     }
 
-    /// Whether the first search is under way, so that programs may exist that are not known.
+    /// Whether the first search is running.
     pub(crate) fn is_unknown(&self) -> bool {
         self.found.is_none() && self.search == Search::Running
     }
@@ -93,7 +93,7 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
             if project.search == Search::Due {
                 loaded.unsearched.push(folder.clone());
             }
-            // Programs that are known stay until the next search has ended.
+            // Known programs stay until the next search has ended.
             project.found.clone().unwrap_or_default()
         };
         for target in targets {

@@ -393,7 +393,7 @@ impl<'c> Server<'c> {
         self.projects.iter().any(|p| path.starts_with(&p.folder))
     }
 
-    /// Whether a folder is searched for the first time: its programs are not known.
+    /// Whether the first search of a folder is running.
     fn is_searching(&self) -> bool {
         self.projects.iter().any(Project::is_unknown)
     }

@@ -83,7 +83,7 @@ pub(crate) fn inline_below(threshold: u32, f: &FuncSym, g: &mut LLGraph, s: &dyn
     inline_within(limits, f, g, s);
 }
 
-/// Inlines what `s` has a graph of and what is small and has no loop, however big the function is.
+/// Inlines calls of small functions without loops for which `s` has a graph.
 pub(crate) fn inline_small(f: &FuncSym, g: &mut LLGraph, s: &dyn Summaries) {
     let limits = Limits {
         plain: THRESHOLD,

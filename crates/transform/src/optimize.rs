@@ -105,9 +105,9 @@ pub fn optimize_hinted(
     g
 }
 
-/// Inlines the helpers of a function that compilers of drivers follow. Such a compiler enters a
-/// function each time it comes to a call, and most calls are of helpers with a few operations.
-/// `graph` is the RTyper's, and `helpers` has those graphs that may be inlined.
+/// Inlines helpers into a function that compilers of drivers follow. Entering a function costs such a compiler more
+/// than the few operations of a typical helper. `graph` is the RTyper's graph of the function, and `helpers` has the
+/// graphs of the helpers.
 pub fn inline_helpers(f: &FuncSym, graph: &LLGraph, helpers: &dyn Summaries) -> LLGraph {
     let mut g = graph.clone();
     inline_small(f, &mut g, helpers);

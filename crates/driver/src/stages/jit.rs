@@ -48,19 +48,30 @@ pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     Some(jit_exceptions(db, f, &graph))
 }
 
-/// A function as compilers of drivers follow it: with its helpers inlined. Depends on no other
-/// body of the program.
+/// The graph of a function as compilers of drivers follow it: helpers are inlined. Depends on no other body of
+/// the program.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let (portal, own);
     let graph = match followed(db, f) {
-        Some(portal) => Arc::new(portal.whole.clone()),
-        None => rtyped(db, f.roots(db), f.sym(db))?.ok()?,
+        Some(p) => {
+            portal = p;
+            &portal.whole
+        }
+        None => {
+            own = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
+            &*own
+        }
     };
-    let helpers = HelperSummaries {
-        jit: JitSummaries(QuerySummaries::new(db, f.roots(db))),
-        own: f.sym(db),
+    let followed = |called: &FuncSym, key| {
+        matches!(called.kind(), FuncKind::Helper { .. })
+            && called != f.sym(db)
+            && !taipan_jit::is_done_by_compilers(called)
+            && inlining(db, key) != Inlining::Never
+            && looks_inside(db, key)
     };
-    let graph = taipan_transform::inline_helpers(f.sym(db), &graph, &helpers);
+    let helpers = InlinedSummaries::new(db, f, followed);
+    let graph = taipan_transform::inline_helpers(f.sym(db), graph, &helpers);
     Some(jit_exceptions(db, f, &graph))
 }
 
@@ -71,10 +82,13 @@ pub(crate) fn jit_optimized(db: &dyn Db, f: LLFunction, passes: JitPasses) -> Op
         return jit_graph(db, f);
     }
     let graph = rtyped(db, f.roots(db), f.sym(db))?.ok()?;
-    let summaries = HintedSummaries {
-        jit: JitSummaries(QuerySummaries::new(db, f.roots(db))),
-        portal: passes.portal.sym(db),
+    // Calls of functions with hints are not inlined.
+    let without_hints = |called: &FuncSym, key| {
+        let hints = function_hints(db, key);
+        let stays = hints.elidable || hints.look_inside.is_some() || hints.oopspec.is_some();
+        !stays && !hints.has_merge_point && called != passes.portal.sym(db)
     };
+    let summaries = InlinedSummaries::new(db, f, without_hints);
     let graph = taipan_transform::optimize_hinted(
         f.sym(db),
         &graph,
@@ -103,13 +117,23 @@ fn jit_exceptions(db: &dyn Db, f: LLFunction, graph: &LLGraph) -> Arc<LLGraph> {
     ))
 }
 
-/// What the inliner asks about functions whose hints stay.
-struct HintedSummaries<'a, 'db> {
+/// Functions to inline before the JIT generator reads a graph: the RTyper's graph of each function for which `may`
+/// returns true.
+struct InlinedSummaries<'db, F> {
     jit: JitSummaries<'db>,
-    portal: &'a FuncSym,
+    may: F,
 }
 
-impl Summaries for HintedSummaries<'_, '_> {
+impl<'db, F: Fn(&FuncSym, LLFunction) -> bool> InlinedSummaries<'db, F> {
+    fn new(db: &'db dyn Db, f: LLFunction, may: F) -> Self {
+        InlinedSummaries {
+            jit: JitSummaries(QuerySummaries::new(db, f.roots(db))),
+            may,
+        }
+    }
+}
+
+impl<F: Fn(&FuncSym, LLFunction) -> bool> Summaries for InlinedSummaries<'_, F> {
     fn program(&self) -> &dyn Program {
         self.jit.program()
     }
@@ -118,51 +142,10 @@ impl Summaries for HintedSummaries<'_, '_> {
         Some(Arc::new(taipan_transform::summary(&*self.simplified(f)?)))
     }
 
-    /// The RTyper's graph; none of functions about whose calls hints say something.
     fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
-        let hints = function_hints(self.jit.0.program.db, self.jit.0.key(f));
-        let called = hints.elidable || hints.look_inside.is_some() || hints.oopspec.is_some();
-        if called || hints.has_merge_point || f == self.portal {
-            return None;
-        }
-        rtyped(self.jit.0.program.db, self.jit.0.program.roots, f)?.ok()
-    }
-
-    fn effects(&self, f: &FuncSym) -> Effects {
-        self.jit.effects(f)
-    }
-}
-
-/// What the inliner asks about helpers that compilers of drivers follow.
-struct HelperSummaries<'a, 'db> {
-    jit: JitSummaries<'db>,
-    /// The function that they are inlined into.
-    own: &'a FuncSym,
-}
-
-impl Summaries for HelperSummaries<'_, '_> {
-    fn program(&self) -> &dyn Program {
-        self.jit.program()
-    }
-
-    fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
-        Some(Arc::new(taipan_transform::summary(&*self.simplified(f)?)))
-    }
-
-    /// The RTyper's graph of a helper whose calls are followed.
-    fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
-        let FuncKind::Helper { .. } = f.kind() else {
-            return None;
-        };
-        let (db, key) = (self.jit.0.program.db, self.jit.0.key(f));
-        let stays = f == self.own
-            || taipan_jit::is_done_by_compilers(f)
-            || inlining(db, key) == Inlining::Never
-            || !looks_inside(db, key);
-        if stays {
-            return None;
-        }
-        rtyped(db, key.roots(db), f)?.ok()
+        let may = (self.may)(f, self.jit.0.key(f));
+        let program = &self.jit.0.program;
+        may.then(|| rtyped(program.db, program.roots, f))??.ok()
     }
 
     fn effects(&self, f: &FuncSym) -> Effects {

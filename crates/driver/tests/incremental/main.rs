@@ -2,4 +2,5 @@
 
 mod back_ends;
 mod damaged_cache;
+mod jit_walls;
 mod walls;

@@ -84,8 +84,8 @@ fn values_of_all_kinds() {
     check(&[("main", &[300]), ("nested", &[120])]);
 }
 
-/// An interpreter whose code is made while it runs, as that of a Prolog with `call/1` is: there is no
-/// end to the values of its greens.
+/// An interpreter that creates code while it runs, as a Prolog with `call/1` does: its greens have unboundedly many
+/// values.
 const CHANGING: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=['step'], reds=['n', 'total'])

@@ -250,7 +250,7 @@ def f(n):
     );
 }
 
-/// They are inside of C functions when the program ends, which they return from later.
+/// Threads that are in C functions when the program ends, and return from them later.
 #[test]
 fn threads_outlive_the_program() {
     check_without_python(

@@ -62,7 +62,7 @@ impl Interp<'_> {
         };
         let is_function = match self.heap.kind(f) {
             Kind::Function(_) => true,
-            // These come before what the instance has.
+            // Data descriptors take precedence over the `__dict__` of the instance.
             Kind::Plain | Kind::Property(_) | Kind::Member(_) => return false,
             _ => false,
         };

@@ -13,7 +13,7 @@ pub(crate) struct Builtin {
     pub(crate) func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
     /// How it behaves as an attribute of a class.
     pub(crate) binding: Binding,
-    /// Whether it looks at the frame that calls it.
+    /// Whether it reads the frame of its caller.
     pub(crate) wants_frame: bool,
 }
 
@@ -50,16 +50,14 @@ impl Builtin {
         }
     }
 
-    /// A function of a module that looks at the frame that calls it.
+    /// A function of a module that reads the frame of its caller.
     pub(crate) const fn of_frame(
         name: &'static str,
         func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
     ) -> Builtin {
         Builtin {
-            name,
-            func,
-            binding: Binding::None,
             wants_frame: true,
+            ..Builtin::function(name, func)
         }
     }
 
@@ -69,10 +67,8 @@ impl Builtin {
         func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
     ) -> Builtin {
         Builtin {
-            name,
-            func,
             binding: Binding::Method,
-            wants_frame: false,
+            ..Builtin::function(name, func)
         }
     }
 
@@ -82,10 +78,8 @@ impl Builtin {
         func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
     ) -> Builtin {
         Builtin {
-            name,
-            func,
             binding: Binding::Class,
-            wants_frame: false,
+            ..Builtin::function(name, func)
         }
     }
 
@@ -95,10 +89,8 @@ impl Builtin {
         func: for<'a, 'db> fn(&'a mut Interp<'db>, Args<'_>) -> R,
     ) -> Builtin {
         Builtin {
-            name,
-            func,
             binding: Binding::Static,
-            wants_frame: false,
+            ..Builtin::function(name, func)
         }
     }
 

@@ -165,8 +165,8 @@ impl Interp<'_> {
         }
     }
 
-    /// Calls a function written in Python with keywords that are all parameters of it, each given
-    /// once; None where that is not so, and nothing was done.
+    /// Fast path of calls with keywords: every keyword is a parameter and given once. None in other cases, before
+    /// any effect.
     fn call_keywords(&mut self, callee: &Value, desc: &CallDesc, args: &[Value]) -> Option<R> {
         let (r, slf) = match callee {
             Value::Ref(r) => (*r, None),

@@ -33,7 +33,7 @@ pub(crate) struct Dict {
     /// are few entries.
     index: Box<[u32]>,
     live: u32,
-    /// Whether it is the namespace of a class: see [`class_version`].
+    /// The dict is the namespace of a class: see [`class_version`].
     of_class: bool,
     /// A bit per hash (see [`filter_bit`]) of the keys that there are or have been: most
     /// names that are looked up along a class's bases are in few of them.
@@ -70,7 +70,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// A name that a code mentions: a key that tables share, with its hash.
+/// A name in a code object: an interned key with its hash.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownName {
     text: Arc<[u8]>,
@@ -78,7 +78,7 @@ pub(crate) struct KnownName {
 }
 
 impl KnownName {
-    /// A name that has this text.
+    /// The name with this text.
     pub(crate) fn new(text: Arc<[u8]>) -> Self {
         KnownName {
             hash: hash_bytes(&text),
@@ -86,7 +86,7 @@ impl KnownName {
         }
     }
 
-    /// The name, to look it up.
+    /// The name as a key for lookups.
     #[inline]
     pub(crate) fn name(&self) -> Name<'_> {
         Name {
@@ -114,7 +114,7 @@ impl Dict {
         self.live as usize
     }
 
-    /// Makes it the namespace of a class.
+    /// Marks the dict as the namespace of a class.
     pub(crate) fn belong_to_class(&mut self) {
         self.of_class = true;
         classes_changed();

@@ -22,7 +22,7 @@ pub(crate) struct Generator {
     pub(crate) running: bool,
 }
 
-/// Body and frame of a generator that is to run, and whether it has begun.
+/// Body and frame of a generator about to run, and whether it has started.
 type Entered = (CodeId, Box<Frame<Value>>, bool);
 
 impl Generator {

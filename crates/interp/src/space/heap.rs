@@ -240,7 +240,7 @@ pub(crate) struct Heap {
     pub(crate) site: Site,
     /// The dicts that low-level types name by id.
     pub(crate) adtmeths: Vec<(ObjId, Ref)>,
-    /// Bound methods so far.
+    /// Number of bound methods created.
     methods: u32,
     /// Bytes allocated since memory was last measured: see [`super::meter`].
     pub(crate) fresh: u64,

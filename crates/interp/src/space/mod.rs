@@ -108,7 +108,7 @@ pub(crate) struct Body {
     pub(crate) code: Arc<Code>,
     /// Its constants.
     pub(crate) consts: Box<[Value]>,
-    /// The names that it mentions.
+    /// The names in its code.
     pub(crate) names: Box<[KnownName]>,
     /// Its index among the sites.
     pub(crate) site: u32,
@@ -173,14 +173,14 @@ pub(crate) struct Interp<'db> {
     pub(crate) timeless: bool,
     /// The memo calls that run, if this is one.
     pub(crate) memo_calls: Option<Box<crate::heap_image::memo::Calls>>,
-    /// What was found along the bases of classes.
+    /// Cache of lookups along the bases of classes.
     pub(crate) lookups: lookup::Lookups,
     bodies: FxHashMap<CodeId, Rc<Body>>,
     /// Direct-mapped cache of bodies by id.
     recent: Vec<Option<(CodeId, Rc<Body>)>>,
-    /// Texts of the names that bodies mention.
+    /// Interned texts of names in code objects.
     texts: FxHashSet<Arc<[u8]>>,
-    /// Empty locals and stacks of frames that were left.
+    /// Locals and stacks of finished frames, empty, for reuse.
     spare: Vec<(Vec<Option<Value>>, Vec<Value>)>,
 }
 

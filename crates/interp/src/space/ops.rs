@@ -336,7 +336,7 @@ impl Interp<'_> {
     }
 }
 
-/// A body that runs, as the engine sees it.
+/// A running body as the object space of the engine.
 pub(crate) struct Running<'a, 'db> {
     /// The interpreter that runs it.
     pub(crate) it: &'a mut Interp<'db>,
@@ -349,7 +349,7 @@ impl ObjectSpace for Running<'_, '_> {
     type Stop = Fatal;
 
     #[inline(always)]
-    fn constant(&self, i: u32) -> &Value {
+    fn code_constant(&self, i: u32) -> &Value {
         &self.body.consts[i as usize]
     }
 

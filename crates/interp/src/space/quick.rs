@@ -11,11 +11,11 @@ use super::types::ty;
 use super::value::Value;
 use super::words;
 
-/// Strings that are compared without counting how long that takes: less than a step.
+/// Maximum length of strings whose comparison costs less than a step and is not counted.
 const SHORT: usize = 4096;
 
 impl Interp<'_> {
-    /// The result of an operation, if it is one of these.
+    /// The result of an operation, if it has a fast path.
     #[inline]
     pub(crate) fn quick(&mut self, op: HlOp, a: &Value, b: &Value) -> Option<Value> {
         match (a, b) {
@@ -61,7 +61,7 @@ impl Interp<'_> {
         let Value::Ref(r) = a else {
             return false;
         };
-        // An object that stays as it is must not count as changed.
+        // An unchanged object must not count as changed.
         let o = self.heap.get(*r);
         let at = match (&o.kind, key) {
             (Kind::List(items), Value::Int(i)) if o.class == ty::LIST => {
@@ -105,7 +105,7 @@ impl Interp<'_> {
     }
 }
 
-/// The slot of a key that compares without running code of the program; None for other keys.
+/// The slot of a key whose comparison runs no code of the program. None for other keys.
 fn known_slot(table: &Dict, key: &Value) -> Option<Option<usize>> {
     let hash = match key {
         Value::Str(s) if s.len() < SHORT => super::dict::hash_bytes(s),
@@ -115,8 +115,8 @@ fn known_slot(table: &Dict, key: &Value) -> Option<Option<usize>> {
     find_simple(table, key, hash)
 }
 
-/// Replaces the first operand by the result of an operation on two integers or floats, if it is one
-/// that cannot fail.
+/// Replaces the first operand by the result of an operation on two integers or two floats, if the operation cannot
+/// fail.
 #[inline(always)]
 pub(crate) fn in_place(op: HlOp, a: &mut Value, b: &Value) -> bool {
     match (&mut *a, b) {

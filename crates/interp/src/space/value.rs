@@ -32,8 +32,7 @@ pub(crate) enum Value {
     Unicode(Arc<[u32]>),
     /// A tuple.
     Tuple(Tuple),
-    /// A method bound to an object of the heap. These come and go with every call, so they are no
-    /// objects of the heap themselves.
+    /// A method bound to an object of the heap. It is stored in the value itself, since each method call creates one.
     Bound(Bound),
     /// Any other bound or unbound method.
     Method(Arc<Method>),
@@ -124,12 +123,12 @@ pub(crate) struct Method {
     pub(crate) class: Ref,
 }
 
-/// A function of the heap bound to an object of it.
+/// A function and the object that it is bound to, both objects of the heap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     /// The function, written in Python or builtin.
     pub(crate) func: Ref,
-    /// What it is bound to.
+    /// The object.
     pub(crate) slf: Ref,
     /// The class it was looked up on.
     pub(crate) class: Ref,
@@ -149,7 +148,7 @@ impl Bound {
 }
 
 impl Value {
-    /// What a bound or unbound method is made of.
+    /// The parts of a bound or unbound method.
     pub(crate) fn as_method(&self) -> Option<Method> {
         match self {
             Value::Bound(m) => Some(m.method()),

@@ -6,7 +6,7 @@
 
 use super::value::Value;
 
-/// Puts a copy of a value on a stack.
+/// Pushes a copy of a value.
 #[inline(always)]
 pub(crate) fn push_copy(stack: &mut Vec<Value>, v: &Value) {
     match v {
@@ -18,7 +18,7 @@ pub(crate) fn push_copy(stack: &mut Vec<Value>, v: &Value) {
     }
 }
 
-/// Puts a copy of a value among locals.
+/// Appends a copy of a value to the locals.
 #[inline(always)]
 pub(crate) fn push_local(locals: &mut Vec<Option<Value>>, v: &Value) {
     match v {
@@ -43,7 +43,7 @@ fn is_bare(v: &Value) -> bool {
     )
 }
 
-/// Puts a value in the place of another.
+/// Overwrites a value.
 #[inline(always)]
 pub(crate) fn put(place: &mut Value, v: Value) {
     if !is_bare(place) {
@@ -58,7 +58,7 @@ pub(crate) fn put(place: &mut Value, v: Value) {
     });
 }
 
-/// Puts a copy of a value in the place of another.
+/// Overwrites a value by a copy of another.
 #[inline(always)]
 pub(crate) fn put_copy(place: &mut Value, v: &Value) {
     if !is_bare(place) {
@@ -73,7 +73,7 @@ pub(crate) fn put_copy(place: &mut Value, v: &Value) {
     });
 }
 
-/// Takes the top off a stack.
+/// Pops the top of a stack.
 #[inline(always)]
 pub(crate) fn discard(stack: &mut Vec<Value>) {
     match stack.last() {
@@ -82,7 +82,7 @@ pub(crate) fn discard(stack: &mut Vec<Value>) {
     }
 }
 
-/// Moves the top of a stack to the place of another value.
+/// Pops the top of a stack into another value.
 #[inline(always)]
 pub(crate) fn pop_to(stack: &mut Vec<Value>, place: &mut Value) {
     match stack.last() {

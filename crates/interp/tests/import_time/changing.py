@@ -1,4 +1,4 @@
-# Whatever was looked up before must be looked up anew where classes, instances and modules change.
+# Lookups must see every change of classes, instances and modules made after an earlier lookup.
 import sys
 
 
@@ -56,7 +56,7 @@ both('setattr')
 delattr(Derived, 'shared')
 both('delattr')
 
-# Attributes of instances that hide those of classes, and what goes before them.
+# Attributes of instances hide those of classes, except data descriptors.
 d.get = lambda: 'own get'
 both('own')
 d.shared = 'own'
@@ -78,7 +78,7 @@ both('another')
 d.__dict__ = {}
 
 
-# Descriptors come and go.
+# Descriptors are added and removed.
 class Described(object):
     def __get__(self, obj, cls):
         return 'described'
@@ -109,7 +109,7 @@ both('described by another')
 del Base.late
 
 
-# Hooks come and go, in a base and in the class itself.
+# Hooks are added and removed, in a base and in the class itself.
 def fallback(self, name):
     if name == 'late':
         return 'from __getattr__'
@@ -178,7 +178,7 @@ d.__class__ = Derived
 print ask(d)
 
 
-# Metaclasses: what they have is found on classes, and changes.
+# Attributes of metaclasses are found on classes, and change.
 class Meta(type):
     def kind(cls):
         return 'Meta.kind'
@@ -390,7 +390,7 @@ class Items(object):
 print list(Items(5))
 
 
-# Values of classes that are no functions, and methods of other classes.
+# Class attributes that are not functions, and methods of other classes.
 class Holder(object):
     number = 1
     text = 'text'

@@ -36,7 +36,7 @@ fn passed(op: &TsOp) -> &[Arg] {
 /// residual code, and the array with it.
 const FILL_ITEMS: &str = "rlist.fill_items";
 
-/// Whether compilers may do without calling a helper, so that its calls have to stay calls.
+/// Whether the specialiser has its own implementation of a helper. Calls of such a helper are not inlined.
 pub fn is_done_by_compilers(f: &FuncSym) -> bool {
     match f.kind() {
         FuncKind::Helper { name, .. } => [FILL_ITEMS, ENSURE_INDEX].contains(&&**name),
@@ -44,7 +44,7 @@ pub fn is_done_by_compilers(f: &FuncSym) -> bool {
     }
 }
 
-/// Whether a call may be done without the helper that is called (see [`Specializer::helper_call`]).
+/// Whether a call may be specialised by [`Specializer::helper_call`].
 pub(super) fn is_helper_call(op: &TsOp) -> bool {
     match op.args.first() {
         Some(Arg::Const(LLConst::Func(f))) => {

@@ -89,8 +89,8 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    /// Does what no other state comes of, operations, jumps, and calls of known functions that are
-    /// followed, up to the first thing of which some does.
+    /// Runs a state up to the first operation or exit that may produce further states: plain operations, jumps, known
+    /// branches, returns, and calls of known functions that are followed.
     fn run_plain(&mut self, world: &mut dyn World, state: &mut JitState) -> Result<(), Failure> {
         while self.steps <= MOST_STEPS {
             let frame = state.frame();
@@ -146,7 +146,7 @@ impl Specializer<'_> {
         Ok(())
     }
 
-    /// The graph of the function that a call of a constant enters.
+    /// The graph that a call enters, if the callee is a constant and is followed.
     fn followed(&mut self, state: &JitState, op: &TsOp) -> Option<u32> {
         let (TsKind::Call(..) | TsKind::Inline(_)) = &op.kind else {
             return None;
@@ -167,7 +167,7 @@ impl Specializer<'_> {
         }
     }
 
-    /// The graph of a function that is compiled into its caller if it is called.
+    /// The graph of a callee that is inlined. None if calls of it stay calls here.
     fn inlined(&mut self, state: &JitState, f: &FuncSym, targets: &[FuncSym]) -> Option<u32> {
         if self.is_full() || state.frames.len() >= MOST_DEPTH || !targets.contains(f) {
             return None;
@@ -906,8 +906,8 @@ impl Specializer<'_> {
         };
         match greens {
             Some(greens) => self.residual.leaves_for(state.at, greens),
-            // No code exists for greens that are not known, and a call of the interpreter for each
-            // of them would fill the stack.
+            // Unknown greens have no compiled code. A call of the interpreter would nest once per round
+            // and overflow the stack.
             None if self.driver(&state).is_some_and(DriverInfo::can_leave) => {
                 self.residual.leaves_to_interpreter(state.at);
             }

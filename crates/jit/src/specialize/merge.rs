@@ -291,7 +291,7 @@ impl Specializer<'_> {
         states
     }
 
-    /// Takes a state that has returned back into the caller.
+    /// Continues a state in the caller after the innermost function has returned.
     pub(super) fn return_one(&self, state: &mut JitState) {
         state.frames.pop();
         let frame = state.frame();

@@ -625,7 +625,7 @@ pub(super) fn fold_words(op: LLOp, operands: &[(Word, LLType)], result: LLType) 
 fn number(family: NumFamily, op: NumOp, words: (Word, Word), result: LLType) -> Option<Word> {
     let word = fold_number(family, op, words, result)?;
     if result == *SIGNED {
-        // It is the word of its constant.
+        // The word of a `Signed` constant is the number itself.
         return Some(word);
     }
     const_word(&word_const(word, result)?)

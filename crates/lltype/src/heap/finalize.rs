@@ -79,7 +79,7 @@ impl Heap<'_> {
         let mut reached: FxHashMap<usize, usize> = FxHashMap::default();
         for (x, _) in &registered {
             if reached.get(x).is_some_and(|first| first != x) {
-                // It waits for the object that led to it, even if that is in a cycle with it.
+                // The object waits for the one that it was reached from, also within a cycle.
                 continue;
             }
             let mut todo = vec![*x];

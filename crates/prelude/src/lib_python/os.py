@@ -126,7 +126,7 @@ class _Environ(object):
 
     def __delitem__(self, key):
         missing = getenv(key) is None
-        # OSError for what no variable can be named.
+        # OSError for invalid names.
         unsetenv(key)
         if missing:
             raise KeyError(key)

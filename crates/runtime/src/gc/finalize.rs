@@ -217,7 +217,7 @@ impl Gc {
             for i in 0..self.finalizers.old.len() {
                 let x = self.finalizers.old.as_slice()[i].obj;
                 if reached.get(x).is_some_and(|first| first != x) {
-                    // It waits for the object that led to it, even if that is in a cycle with it.
+                    // The object waits for the one that it was reached from, also within a cycle.
                     continue;
                 }
                 todo.push(x);

@@ -302,8 +302,8 @@ fn libgc_finds_the_dead_and_keeps_the_living() {
                 mortal();
             }
             rpy_gc_collect();
-            // libgc is conservative: old words on the stack keep some of them alive, how many depends on the
-            // code that the Rust compiler generates.
+            // libgc is conservative: stale words on the stack keep some objects alive. Their number depends on
+            // the generated code.
             let dead = weakrefs.iter().filter(|w| target(!**w) == 0).count();
             assert!(dead > 500, "{dead}");
             let finalized = FINALIZED.load(Relaxed) - before;

@@ -343,7 +343,7 @@ impl Model {
         live
     }
 
-    /// Sum of what the finalizers must have added, once nothing comes out of the queue any more.
+    /// The sum that the finalizers must have computed when the queue stays empty.
     fn finalized(&self) -> usize {
         let alive = self.reachable();
         let is_dead =

@@ -51,7 +51,7 @@ pub(super) struct Pending {
     part: Option<(Value, Instant)>,
     /// Set when nobody waits for the rest of the result.
     answered: Arc<AtomicBool>,
-    /// No worker has it: it waits for the search of a folder.
+    /// The request waits for the search of a folder; no worker has it.
     held: bool,
 }
 
@@ -63,8 +63,8 @@ pub(super) struct Job {
 }
 
 impl Pending {
-    /// When the request has to be answered, or given to a worker if it is held, should the present
-    /// state not be analysed before.
+    /// The time limit of the request. A held request is then given to a worker, any other one is answered. None,
+    /// no limit, once the present state has been analysed.
     fn deadline(&self, analysing: bool) -> Option<Instant> {
         let patience = if handlers::is_slow(&self.method) {
             SLOW_PATIENCE
@@ -137,7 +137,7 @@ impl Server<'_> {
         let Some(handler) = handlers::find(&method) else {
             return;
         };
-        // What the text says to a program is not known before the programs are.
+        // Most results depend on the programs that contain the file.
         let held = self.is_searching()
             && !handlers::is_syntactic(&method)
             && since.elapsed() < SEARCH_PATIENCE;
@@ -201,7 +201,7 @@ impl Server<'_> {
         });
     }
 
-    /// Gives the held requests to workers, if the programs are known.
+    /// Gives held requests to workers once the first search of all folders has ended.
     pub(super) fn release(&mut self) -> Result<(), Error> {
         if self.is_searching() {
             return Ok(());
@@ -213,7 +213,7 @@ impl Server<'_> {
         self.answer_pulls()
     }
 
-    /// Requests of a kind, in the order in which they came.
+    /// The jobs of pending requests that satisfy a condition, in order of arrival.
     fn jobs_of(&self, wanted: impl Fn(&Pending) -> bool) -> Vec<Job> {
         let found = self.pending.iter().filter(|(_, p)| wanted(p));
         let mut found: Vec<Job> = found

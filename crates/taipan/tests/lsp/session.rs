@@ -148,7 +148,7 @@ fn hover_over_the_wire() {
 
 #[test]
 fn requests_wait_for_the_first_search() {
-    // A folder whose search takes longer than the first request is under way.
+    // The search of so many files is still running when the first request arrives.
     let names: Vec<String> = (0..1000).map(|n| format!("lib/part{n}.py")).collect();
     let mut files: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "N = 1\n")).collect();
     let text = "\
