@@ -1,7 +1,7 @@
 //! Units and values as text, for the log.
 
 use taipan_graph::text::GraphText;
-use taipan_graph::{Operation, VarId, cleanup};
+use taipan_graph::{Operation, VarId, cleanup, ssa_to_ssi};
 use taipan_jit::engine::Entered;
 use taipan_jit::{Note, Word, World, type_name};
 use taipan_lltype::text::LLNames;
@@ -41,6 +41,8 @@ impl Listing {
                 .collect();
             block.operations.retain(|op| !tallies.contains(&op.result));
         }
+        // Units without optimisations are in SSA form.
+        ssa_to_ssi(&mut graph);
         cleanup(&mut graph);
         graph.compact();
         let graph = &graph;

@@ -61,8 +61,8 @@ enum Fate {
     Made,
 }
 
-/// Compares a state with one that went on before. With `force` they meet at any price.
-/// With `pass_known` what is known of memory is passed as other values are.
+/// Compares a state with one that went on before. With `force` they meet at any price, but both have to keep
+/// their exception at the same place. With `pass_known` what is known of memory is passed as other values are.
 pub(crate) fn exact_match(
     frozen: &JitState,
     live: &JitState,
@@ -70,7 +70,7 @@ pub(crate) fn exact_match(
     pass_known: bool,
 ) -> Result<Matched, DontMerge> {
     let known_null = |s: &JitState| s.known(s.exc_type) == Some(0);
-    if !force && (known_null(frozen) != known_null(live) || frozen.exc_unknown != live.exc_unknown)
+    if frozen.exc_unknown != live.exc_unknown || (!force && known_null(frozen) != known_null(live))
     {
         return Err(DontMerge);
     }

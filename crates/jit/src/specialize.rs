@@ -684,6 +684,13 @@ impl<'p> Specializer<'p> {
 
     /// Makes the exception that code has left one of the state.
     fn fetch_exception(&mut self, state: &mut JitState) {
+        self.take_exception(state);
+        state.learn_nonzero(state.exc_type, true);
+        state.learn_nonzero(state.exc_value, true);
+    }
+
+    /// The same where code may have left none: class and instance are null then.
+    fn take_exception(&mut self, state: &mut JitState) {
         state.forget_pure_calls();
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
         let etype = self.residual.op(state.at, View::ExcType {}, t);
@@ -691,8 +698,31 @@ impl<'p> Specializer<'p> {
         self.residual.op(state.at, View::ExcClear {}, *VOID);
         state.exc_type = state.variable(etype, t);
         state.exc_value = state.variable(evalue, v);
-        state.learn_nonzero(state.exc_type, true);
-        state.learn_nonzero(state.exc_value, true);
+    }
+
+    /// Has a state keep its exception where another one does: in the state, or where code that was called has left
+    /// it. States that meet at any price come from both.
+    fn keep_exception_as(&mut self, world: &mut dyn World, state: &mut JitState, other: &JitState) {
+        if state.exc_unknown == other.exc_unknown {
+            return;
+        }
+        if state.exc_unknown {
+            self.take_exception(state);
+        } else if state.known(state.exc_type) != Some(0) {
+            self.give_exception(world, state);
+        }
+        state.exc_unknown = other.exc_unknown;
+    }
+
+    /// Sets the exception of a state in residual code: the state has none any more.
+    fn give_exception(&mut self, world: &mut dyn World, state: &mut JitState) {
+        let (class, value) = (state.exc_type, state.exc_value);
+        let class = &self.operand(world, state, class);
+        let value = &self.operand(world, state, value);
+        self.residual
+            .op(state.at, View::ExcSet { class, value }, *VOID);
+        state.exc_type = state.constant(0, OBJECT_VTABLE.ptr());
+        state.exc_value = state.constant(0, OBJECT.ptr());
     }
 
     /// The portal returns.
@@ -700,14 +730,7 @@ impl<'p> Specializer<'p> {
         self.because(|_| "returned".to_owned());
         for mut state in states {
             if state.known(state.exc_type) != Some(0) {
-                let (etype, evalue) = (state.exc_type, state.exc_value);
-                let etype = self.operand(world, &mut state, etype);
-                let evalue = self.operand(world, &mut state, evalue);
-                let set = View::ExcSet {
-                    class: &etype,
-                    value: &evalue,
-                };
-                self.residual.op(state.at, set, *VOID);
+                self.give_exception(world, &mut state);
             }
             let value = match state.returned {
                 Val::Unset => void_operand(),

@@ -9,6 +9,7 @@ mod support {
     pub(crate) mod toys;
 }
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -199,6 +200,7 @@ fn log() {
     );
     let code = show(&["--code"]);
     assert!(code.contains("    # to stub "), "{code}");
+    assert_eq!(undefined(&code), [""; 0]);
     assert!(!twice.contains("jit_marker"), "{twice}");
     assert_eq!(twice, show(&["--code", "--function", "0"]));
     let code = show(&["--asm", "--function", "twice"]);
@@ -215,6 +217,32 @@ fn log() {
     assert!(text.contains("line 1 is none of a JIT log"), "{text}");
     assert_eq!(code, Some(2));
     assert_eq!(jitlog(&[OsStr::new("/nowhere")]).1, Some(2));
+}
+
+/// The lines of code with variables that neither their block gets nor an operation before them in it makes.
+fn undefined(code: &str) -> Vec<&str> {
+    let variable = regex::Regex::new(r"\bv[0-9]+\b").unwrap();
+    let mut defined = BTreeSet::new();
+    let mut found = Vec::new();
+    for line in code.lines() {
+        let (code, comment) = line.split_once(" # ").unwrap_or((line, ""));
+        if code.trim_start().starts_with("block") && code.ends_with(':') {
+            defined = variable.find_iter(code).map(|v| v.as_str()).collect();
+            continue;
+        }
+        if code.trim().is_empty() && !comment.is_empty() {
+            continue;
+        }
+        let (made, used) = match code.split_once(" = ") {
+            Some((made, used)) => (variable.find(made), used),
+            None => (None, code),
+        };
+        if (variable.find_iter(used)).any(|v| !defined.contains(v.as_str())) {
+            found.push(line);
+        }
+        defined.extend(made.map(|v| v.as_str()));
+    }
+    found
 }
 
 const FLOATS: &str = "\

@@ -8,6 +8,7 @@ mod support {
 mod bounds;
 mod calls;
 mod drivers;
+mod exceptions;
 mod hooks;
 mod immutable;
 mod leaving;

@@ -82,6 +82,9 @@ impl Specializer<'_> {
         force: bool,
     ) -> Result<Matched, DontMerge> {
         let pass_known = self.touches.is_some();
+        if force {
+            self.keep_exception_as(world, state, frozen);
+        }
         loop {
             let matched = exact_match(frozen, state, force, pass_known)?;
             let mut read = false;
