@@ -136,7 +136,7 @@ impl LLConst {
             LLConst::Bool(_) => *BOOL,
             LLConst::Char(_) => *CHAR,
             LLConst::UniChar(_) => *UNICHAR,
-            LLConst::Int(k, _) => LLType::new(TypeKind::Int(*k)),
+            LLConst::Int(k, _) => LLType::int(*k),
             LLConst::Float(_) => *FLOAT,
             LLConst::SingleFloat(_) => *SINGLEFLOAT,
             LLConst::Null(t) | LLConst::Static(_, t) => *t,

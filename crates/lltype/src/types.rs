@@ -171,6 +171,15 @@ impl LLType {
         LLType(t)
     }
 
+    /// The type of integers of that kind.
+    pub fn int(kind: IntKind) -> LLType {
+        match kind {
+            IntKind::SIGNED => *SIGNED,
+            IntKind::UNSIGNED => *UNSIGNED,
+            _ => LLType::new(TypeKind::Int(kind)),
+        }
+    }
+
     /// What it is.
     pub fn kind(self) -> &'static TypeKind {
         &self.0.kind
