@@ -237,16 +237,21 @@ impl<'p> NativeJit<'p> {
         Some(Busy(self, Exception::put_aside()))
     }
 
+    /// Whether the greens of a driver have a free pass. They are never in the nursery then.
+    fn passes(&self, driver: usize, greens: *const u64) -> bool {
+        self.drivers.get(driver).is_some_and(|d| {
+            // SAFETY: there is a word for each green.
+            let greens = unsafe { slice::from_raw_parts(greens, d.greens.len()) };
+            d.passes.pass(greens)
+        })
+    }
+
     fn enter(&self, driver: usize, greens: *const u64) -> usize {
         let Some(d) = self.drivers.get(driver) else {
             return 0;
         };
         // SAFETY: there is a word for each green.
         let greens = unsafe { slice::from_raw_parts(greens, d.greens.len()) };
-        // Greens with free passes are never in the nursery.
-        if d.passes.pass(greens) {
-            return 0;
-        }
         // Functions of the program that are called while compiling enter no compiled code:
         // it might be what is being compiled.
         if self.busy.get().is_some() || self.broken.get() {
@@ -433,7 +438,7 @@ impl<'p> NativeJit<'p> {
     pub(crate) fn summaries(&self) -> Vec<Summary> {
         let summary = |d: &Driver| {
             let noted = |greens: &[u64], n| self.passed(d, greens, n);
-            d.passes.free_all(d.greens.len(), noted);
+            d.passes.free_all(noted);
             d.table.borrow().summary()
         };
         self.drivers.iter().map(summary).collect()
@@ -462,8 +467,7 @@ impl<'p> NativeJit<'p> {
         }
         for (i, d) in self.drivers.iter().enumerate() {
             if driver < 0 || driver == i as i64 {
-                d.passes
-                    .free_all(d.greens.len(), |greens, n| self.passed(d, greens, n));
+                d.passes.free_all(|greens, n| self.passed(d, greens, n));
                 d.threshold.set(match value {
                     i64::MIN => THRESHOLD,
                     n => n,
@@ -539,6 +543,12 @@ impl Exception {
 }
 
 unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
+    // Most visits end here, so this way is short: it cannot panic.
+    // SAFETY: as in `with_current`.
+    let passes = unsafe { CURRENT.load(Relaxed).as_ref() };
+    if passes.is_some_and(|jit| jit.passes(driver, greens)) {
+        return 0;
+    }
     with_current(|jit| jit.enter(driver, greens))
 }
 

@@ -4,7 +4,7 @@
 //! threshold. The cache grants a number of such visits, *free passes*, to some greens; they are counted here and added
 //! to the table when the passes are used up. Greens with the same slot evict each other.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 use crate::greens::hash;
 
@@ -14,67 +14,83 @@ const PLACES: usize = 512;
 /// Maximum number of words of greens; longer ones are not cached.
 const MOST_WORDS: usize = 4;
 
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Place {
-    words: [u64; MOST_WORDS],
+    words: [Cell<u64>; MOST_WORDS],
     /// Remaining passes.
-    left: u64,
+    left: Cell<u64>,
     /// Passes granted.
-    given: u64,
+    given: Cell<u64>,
 }
 
 /// The cache of one driver.
-pub(crate) struct FreePasses(RefCell<Vec<Place>>);
+pub(crate) struct FreePasses {
+    places: Box<[Place; PLACES]>,
+    /// Number of words of the greens.
+    width: usize,
+}
 
 impl FreePasses {
     /// An empty cache for greens of `width` words.
     pub(crate) fn new(width: usize) -> FreePasses {
-        let places = if width <= MOST_WORDS { PLACES } else { 0 };
-        FreePasses(RefCell::new(vec![Place::default(); places]))
+        let places = Box::new(std::array::from_fn(|_| Place::default()));
+        FreePasses { places, width }
+    }
+
+    fn place(&self, greens: &[u64]) -> &Place {
+        &self.places[hash(greens) % PLACES]
     }
 
     /// Uses up a pass. False if these greens have none left: the table has to be consulted.
+    #[inline]
     pub(crate) fn pass(&self, greens: &[u64]) -> bool {
-        let mut places = self.0.borrow_mut();
-        match places.get_mut(hash(greens) % PLACES) {
-            Some(place) if place.left > 0 && place.words[..greens.len()] == *greens => {
-                place.left -= 1;
-                true
-            }
-            _ => false,
+        let place = self.place(greens);
+        let left = place.left.get();
+        if left == 0 || !place.is_of(greens) {
+            return false;
         }
+        place.left.set(left - 1);
+        true
     }
 
     /// Grants `times` passes to these greens and evicts the greens in their slot.
     pub(crate) fn give(&self, greens: &[u64], times: u64) {
-        if let Some(place) = self.0.borrow_mut().get_mut(hash(greens) % PLACES) {
-            place.words[..greens.len()].copy_from_slice(greens);
-            (place.left, place.given) = (times, times);
+        if greens.len() > MOST_WORDS {
+            return;
         }
+        let place = self.place(greens);
+        for (word, green) in place.words.iter().zip(greens) {
+            word.set(*green);
+        }
+        place.left.set(times);
+        place.given.set(times);
     }
 
     /// Clears the slot of these greens. `noted` receives the greens that occupied it and the number of their used
     /// passes, if that is not zero.
     pub(crate) fn free(&self, greens: &[u64], noted: impl FnOnce(&[u64], u64)) {
-        if let Some(place) = self.0.borrow_mut().get_mut(hash(greens) % PLACES) {
-            place.free(greens.len(), noted);
-        }
+        self.place(greens).free(self.width, noted);
     }
 
-    /// Clears all slots; `width` is the number of words of the greens.
-    pub(crate) fn free_all(&self, width: usize, mut noted: impl FnMut(&[u64], u64)) {
-        for place in self.0.borrow_mut().iter_mut() {
-            place.free(width, &mut noted);
+    /// Clears all slots.
+    pub(crate) fn free_all(&self, mut noted: impl FnMut(&[u64], u64)) {
+        for place in self.places.iter() {
+            place.free(self.width, &mut noted);
         }
     }
 }
 
 impl Place {
-    fn free(&mut self, width: usize, noted: impl FnOnce(&[u64], u64)) {
-        let passed = self.given - self.left;
-        (self.left, self.given) = (0, 0);
+    /// Whether it has passes for these greens, as far as there are words for them.
+    fn is_of(&self, greens: &[u64]) -> bool {
+        (self.words.iter().zip(greens)).all(|(word, green)| word.get() == *green)
+    }
+
+    fn free(&self, width: usize, noted: impl FnOnce(&[u64], u64)) {
+        let passed = self.given.take() - self.left.take();
         if passed > 0 {
-            noted(&self.words[..width], passed);
+            let words: [u64; MOST_WORDS] = std::array::from_fn(|i| self.words[i].get());
+            noted(&words[..width], passed);
         }
     }
 }
@@ -110,7 +126,7 @@ mod tests {
                 passes.give(&greens, 2);
             }
         }
-        passes.free_all(1, |_, n| counted += n);
+        passes.free_all(|_, n| counted += n);
         assert_eq!(counted, passed);
     }
 
