@@ -16,6 +16,7 @@ use crate::arguments::{Built, VirtualArguments, built_arguments};
 use crate::code::{Arg, TsGraph, TsKind};
 use crate::drivers::DriverInfo;
 use crate::generate::Generator;
+use crate::layout::Layouts;
 use crate::notes::{Note, Waits, note_number};
 use crate::program::JitProgram;
 pub use crate::residual::PortalCall;
@@ -189,6 +190,7 @@ impl<'p> ResidualFunction<'p> {
             started: Rc::default(),
             most_blocks: MOST_BLOCKS,
             virtual_arguments: None,
+            layouts: Rc::default(),
         };
         Specializer::compile(
             generator.program(),
@@ -319,6 +321,7 @@ pub fn function_of(graph: &TsGraph) -> &FuncSym {
 pub struct DriverCompiler<'p> {
     program: &'p dyn JitProgram,
     touches: Rc<Touches<'p>>,
+    layouts: Rc<Layouts>,
     most_blocks: usize,
     /// By driver: the greens for which there is a residual function.
     started: RefCell<BTreeMap<u32, Started>>,
@@ -330,6 +333,7 @@ impl<'p> DriverCompiler<'p> {
         DriverCompiler {
             program,
             touches: Rc::new(Touches::new(program)),
+            layouts: Rc::default(),
             most_blocks: MOST_BLOCKS,
             started: RefCell::default(),
         }
@@ -367,6 +371,7 @@ impl<'p> DriverCompiler<'p> {
             started: (self.started.borrow_mut().entry(driver.number).or_default()).clone(),
             most_blocks: self.most_blocks,
             virtual_arguments,
+            layouts: self.layouts.clone(),
         };
         let touches = Some(self.touches.clone());
         let graphs = vec![portal];

@@ -1,9 +1,14 @@
 //! Where values are in objects: the fields and items of objects that may be virtual,
 //! flattened, and the places that operations on memory name.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 use taipan_lltype::{LLConst, LLOp, LLType, PlainOp, Program, TypeKind, VoidConst};
 
 use crate::code::Arg;
+use crate::purity::has_frozen_list;
 use crate::state::FieldKey;
 
 /// Arrays with more items than this are never virtual.
@@ -244,6 +249,48 @@ pub(crate) fn place_at(
         }
     }
     (length && item.is_none() && ty.as_array().is_some()).then_some(Place::Length(ty))
+}
+
+/// What the specialiser asks of types again and again, found once.
+#[derive(Default)]
+pub(crate) struct Layouts {
+    shapes: RefCell<FxHashMap<LLType, Option<Rc<Shape>>>>,
+    fields: RefCell<FxHashMap<LLType, FxHashMap<Box<str>, FieldFacts>>>,
+}
+
+/// What there is to know of a field of a container.
+#[derive(Clone, Copy)]
+pub(crate) struct FieldFacts {
+    /// As [`place_at`] has it.
+    pub(crate) place: Option<Place>,
+    /// It holds a list whose length and items never change.
+    pub(crate) frozen_list: bool,
+}
+
+impl Layouts {
+    /// The shape of objects of a type. None if they are never virtual.
+    pub(crate) fn shape(&self, program: &dyn Program, ty: LLType) -> Option<Rc<Shape>> {
+        let mut shapes = self.shapes.borrow_mut();
+        let shape = shapes
+            .entry(ty)
+            .or_insert_with(|| Shape::of(program, ty).map(Rc::new));
+        shape.clone()
+    }
+
+    /// The field of a container with that name.
+    pub(crate) fn field(&self, program: &dyn Program, container: LLType, name: &str) -> FieldFacts {
+        let mut fields = self.fields.borrow_mut();
+        let of_container = fields.entry(container).or_default();
+        if let Some(facts) = of_container.get(name) {
+            return *facts;
+        }
+        let facts = FieldFacts {
+            place: place_at(program, container, &[Step::Field(name)], false),
+            frozen_list: has_frozen_list(program, container, name),
+        };
+        of_container.insert(name.into(), facts);
+        facts
+    }
 }
 
 /// The field that an operand names.

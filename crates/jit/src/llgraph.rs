@@ -268,6 +268,7 @@ impl<'p> Jit<'p> {
                 started: Rc::default(),
                 most_blocks: MOST_BLOCKS,
                 virtual_arguments: None,
+                layouts: Rc::default(),
             },
             &known,
             self.generator.touches(),

@@ -42,11 +42,14 @@ use crate::arguments::{Part, VirtualArguments};
 use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsLink};
 use crate::drivers::{DriverInfo, portal_of};
 use crate::heap::Heap;
-use crate::layout::Shape;
+use crate::held::Held;
+use crate::layout::Layouts;
 use crate::notes::Notes;
 use crate::program::JitProgram;
 use crate::residual::{Residual, void_operand};
-use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Val, Values, Word};
+use crate::state::{
+    BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, SetVal, Val, Values, Word,
+};
 use crate::timeshift::NO_SLOT;
 use crate::touches::Touches;
 use crate::world::World;
@@ -139,6 +142,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) most_blocks: usize,
     /// Virtual arguments of the portal, if any.
     pub(crate) virtual_arguments: Option<&'a VirtualArguments>,
+    /// What is known of types already.
+    pub(crate) layouts: Rc<Layouts>,
 }
 
 /// The greens of a driver for which there are residual functions.
@@ -170,13 +175,12 @@ pub(crate) struct Specializer<'p> {
     started_again: BTreeMap<Rc<[Word]>, u32>,
     steps: u64,
     /// Scratch memory for the values that a link passes.
-    passing: Vec<Val>,
+    passing: Vec<Option<SetVal>>,
     /// What is being compiled is seldom reached, as far as is known.
     is_cold: bool,
     /// What is computed ahead of code that is being compiled.
     predictor: Option<Predictor>,
-    /// The shapes of types that were asked for.
-    shapes: RefCell<FxHashMap<LLType, Option<Rc<Shape>>>>,
+    layouts: Rc<Layouts>,
     /// What calls do to memory, if what is known of memory is kept.
     touches: Option<Rc<Touches<'p>>>,
 }
@@ -229,7 +233,7 @@ impl<'p> Specializer<'p> {
             passing: Vec::new(),
             is_cold: false,
             predictor: None,
-            shapes: RefCell::default(),
+            layouts: setup.layouts.clone(),
             touches,
         };
         s.residual.notes = Notes::new(world.wants_notes());
@@ -633,16 +637,16 @@ impl<'p> Specializer<'p> {
         for (arg, input) in l.args.iter().zip(inputs) {
             let info = &graph.slots[*input as usize];
             let val = match arg {
-                Arg::Slot(s) => state.frame().values.get(*s),
-                Arg::Const(_) if info.ty.is_void() => Val::Green(0),
-                Arg::Const(c) => Val::Green(world.word(c)),
+                Arg::Slot(s) => state.frame().values.held(*s),
+                Arg::Const(_) if info.ty.is_void() => Some(SetVal::Green(Held::from(0))),
+                Arg::Const(c) => Some(SetVal::Green(world.word(c).into())),
             };
             values.push(match val {
-                Val::Green(w) if !info.green && !info.ty.is_void() => {
-                    Val::Red(state.constant(w, info.ty))
+                Some(SetVal::Green(w)) if !info.green && !info.ty.is_void() => {
+                    Some(SetVal::Red(state.held_constant(w, info.ty)))
                 }
-                Val::Red(b) if info.green => match state.known(b) {
-                    Some(w) => Val::Green(w),
+                Some(SetVal::Red(b)) if info.green => match state.constant_of(b) {
+                    Some(w) => Some(SetVal::Green(w)),
                     None => val,
                 },
                 other => other,
@@ -650,7 +654,7 @@ impl<'p> Specializer<'p> {
         }
         let frame = state.frame_mut();
         for (input, val) in inputs.iter().zip(values.drain(..)) {
-            frame.values.set(*input, val);
+            frame.values.hold(*input, val);
         }
         (frame.block, frame.op) = (l.target, 0);
         self.passing = values;

@@ -103,7 +103,7 @@ pub(crate) struct Values(Vec<(Slot, SetVal)>);
 
 /// The value of a slot that is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum SetVal {
+pub(crate) enum SetVal {
     Green(Held),
     Red(BoxId),
 }
@@ -124,18 +124,28 @@ impl Values {
     }
 
     pub(crate) fn get(&self, slot: Slot) -> Val {
-        match self.0.binary_search_by_key(&slot, |v| v.0) {
-            Ok(i) => self.0[i].1.into(),
-            Err(_) => Val::Unset,
-        }
+        self.held(slot).map_or(Val::Unset, Val::from)
     }
 
     pub(crate) fn set(&mut self, slot: Slot, val: Val) {
-        let val = match val {
-            Val::Unset => None,
-            Val::Green(w) => Some(SetVal::Green(w.into())),
-            Val::Red(b) => Some(SetVal::Red(b)),
-        };
+        self.hold(
+            slot,
+            match val {
+                Val::Unset => None,
+                Val::Green(w) => Some(SetVal::Green(w.into())),
+                Val::Red(b) => Some(SetVal::Red(b)),
+            },
+        );
+    }
+
+    /// The value of a slot, as it is held; none if it is not set.
+    pub(crate) fn held(&self, slot: Slot) -> Option<SetVal> {
+        let found = self.0.binary_search_by_key(&slot, |v| v.0);
+        found.ok().map(|i| self.0[i].1)
+    }
+
+    /// Sets a slot to such a value.
+    pub(crate) fn hold(&mut self, slot: Slot, val: Option<SetVal>) {
         // Most slots are set in the order of their numbers.
         let at = match self.0.last() {
             Some(last) if last.0 < slot => Err(self.0.len()),
@@ -275,10 +285,15 @@ impl JitState {
 
     /// A box for a value that is known.
     pub(crate) fn constant(&mut self, w: Word, ty: LLType) -> BoxId {
+        self.held_constant(w.into(), ty)
+    }
+
+    /// The same for a value as it is held.
+    pub(crate) fn held_constant(&mut self, w: Held, ty: LLType) -> BoxId {
         self.add(RedBox {
             ty,
-            var: Some(GenVar::Const(w.into())),
-            nonzero: ty.pointee().is_some() && w != 0,
+            var: Some(GenVar::Const(w)),
+            nonzero: ty.pointee().is_some() && w != Held::from(0),
             content: Content::None,
             fact: None,
             frozen: Frozen::No,

@@ -18,7 +18,6 @@ use crate::heap::Known;
 use crate::layout::{
     MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at, reads_length,
 };
-use crate::purity::has_frozen_list;
 use crate::state::{
     BoxId, Content, FieldKey, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word,
 };
@@ -52,6 +51,13 @@ impl Specializer<'_> {
                 interior: true,
             };
         };
+        let interior = !container.is_gc_container();
+        if let ([only], false) = (path, reads_length(op))
+            && let Some(name) = field(Some(only))
+        {
+            let place = self.layouts.field(self.program, container, name).place;
+            return Access { place, interior };
+        }
         let mut steps: SmallVec<[Step<'_>; 2]> = SmallVec::new();
         for a in path {
             steps.push(match field(Some(a)) {
@@ -64,7 +70,7 @@ impl Specializer<'_> {
         }
         Access {
             place: place_at(self.program, container, &steps, reads_length(op)),
-            interior: !container.is_gc_container(),
+            interior,
         }
     }
 
@@ -145,7 +151,8 @@ impl Specializer<'_> {
             _ => Frozen::No,
         };
         let array = ty.pointee().is_some_and(|t| t.as_array().is_some());
-        let list = name.is_some_and(|n| has_frozen_list(self.program, container, n));
+        let facts = |n| self.layouts.field(self.program, container, n);
+        let list = name.is_some_and(|n| facts(n).frozen_list);
         match list || (of == Frozen::List && array) {
             true => inner.max(Frozen::List),
             false => inner,
@@ -475,11 +482,7 @@ impl Specializer<'_> {
 
     /// The shape of objects of a type. None if they are never virtual.
     pub(super) fn shape(&self, ty: LLType) -> Option<Rc<Shape>> {
-        let mut shapes = self.shapes.borrow_mut();
-        let shape = shapes
-            .entry(ty)
-            .or_insert_with(|| Shape::of(self.program, ty).map(Rc::new));
-        shape.clone()
+        self.layouts.shape(self.program, ty)
     }
 
     /// Calls one of these functions.
