@@ -10,7 +10,7 @@ use taipan_codegen_cranelift::{
 use taipan_jit::{Called, Word, World};
 use taipan_lltype::{
     Access, Addr, FuncSym, HeapError, LLConst, LLType, Layout, Memory, Program, StaticSym,
-    const_word, foreign_symbol, layout, word_const, word_of_u64,
+    const_word, field_of, foreign_symbol, layout, word_const, word_of_u64,
 };
 use taipan_runtime::gc;
 use taipan_runtime::gc::TypeInfo;
@@ -90,6 +90,8 @@ impl Addresses for Names<'_> {
 #[derive(Default)]
 pub(crate) struct Tables {
     layouts: FxHashMap<LLType, Arc<Layout>>,
+    /// Offset and type of fields, by container and name.
+    fields: FxHashMap<LLType, FxHashMap<Box<str>, (u64, LLType)>>,
     /// Objects that the collector keeps for residual code.
     kept: FxHashSet<usize>,
     trampolines: FxHashMap<FuncSym, usize>,
@@ -245,6 +247,19 @@ impl Memory for InProcess<'_, '_> {
         (self.tables.layouts.entry(ty))
             .or_insert_with(|| Arc::new(layout(ty, program)))
             .clone()
+    }
+
+    fn field(&mut self, addr: Addr, ty: LLType, name: &str) -> Result<(Addr, LLType), HeapError> {
+        let known = self.tables.fields.get(&ty).and_then(|of| of.get(name));
+        if let Some((offset, field)) = known {
+            return Ok((addr + offset, *field));
+        }
+        let (i, field) =
+            field_of(ty, name, self.program).ok_or(HeapError::Type("no such field"))?;
+        let offset = self.layout(ty).fields[i];
+        let of = self.tables.fields.entry(ty).or_default();
+        of.insert(name.into(), (offset, field));
+        Ok((addr + offset, field))
     }
 
     fn malloc(&mut self, ty: LLType, length: u64, _zero: bool) -> Result<Addr, HeapError> {

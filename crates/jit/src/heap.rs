@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::code::Slot;
 use crate::held::Held;
 use crate::layout::Place;
-use crate::state::{BoxId, Content, GenVar, JitState, Val};
+use crate::state::{BoxId, Content, JitState, Val};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -184,7 +184,6 @@ impl JitState {
     /// alive, whether it is asked for again or not.
     pub(crate) fn forget_idle_facts(&mut self) {
         self.forget_facts(0);
-        let order = self.reachable();
         let mut needed = vec![false; self.boxes.len()];
         let roots = self.frames.iter().flat_map(|f| f.values.boxes());
         let returned = match self.returned {
@@ -198,14 +197,11 @@ impl JitState {
         for b in roots.chain(other).chain(facts).chain(fields) {
             needed[b.0 as usize] = true;
         }
-        for b in order {
-            let known = |f: &BoxId| {
-                needed[f.0 as usize]
-                    || matches!(self.boxes[f.0 as usize].var, Some(GenVar::Const(_)))
-            };
-            if let Content::Partial(places) = &self.boxes[b.0 as usize].content {
+        for i in 0..self.boxes.len() {
+            let known = |f: &BoxId| needed[f.0 as usize] || self.is_constant(*f);
+            if let Content::Partial(places) = &self.boxes[i].content {
                 let kept: Vec<_> = places.iter().filter(|p| known(&p.1)).copied().collect();
-                self.get_mut(b).content = match kept.is_empty() {
+                self.boxes[i].content = match kept.is_empty() {
                     true => Content::None,
                     false => Content::Partial(kept),
                 };

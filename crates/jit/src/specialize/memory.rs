@@ -96,8 +96,8 @@ impl Specializer<'_> {
         let promised = state.get(pointer).frozen;
         let constant = constant || promised.reads_constant();
         if constant
-            && state.known(pointer).is_some_and(|p| p != 0)
-            && let Some(w) = self.read_now(world, state, op, read, container)
+            && let Some(at) = state.known(pointer).filter(|p| *p != 0)
+            && let Some(w) = self.read_now(world, state, (at, container), path, read)
         {
             let frozen = self.promised(promised, container, field(path.first()), info.ty);
             if info.green || frozen == Frozen::No {
@@ -191,12 +191,11 @@ impl Specializer<'_> {
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
-        op: &TsOp,
+        (object, container): (Word, LLType),
+        path: &[Arg],
         read: LLOp,
-        container: LLType,
     ) -> Option<Word> {
-        let (object, path) = op.read_place()?;
-        let mut at = self.known_arg(world, state, object)? as u64;
+        let mut at = object as u64;
         let mut ty = container;
         for a in path {
             let step: Result<(u64, LLType), HeapError> = match field(Some(a)) {
