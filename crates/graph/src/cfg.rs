@@ -68,7 +68,9 @@ impl Dominators {
             changed = false;
             for b in order.iter().filter(|b| **b != graph.startblock) {
                 let mut new = None;
-                for link in &entries[b.index()] {
+                // From the last one on: the common dominator moves up a step at a time. The first ones are near the start,
+                // and each of the others would be followed all the way up to there.
+                for link in entries[b.index()].iter().rev() {
                     if this.idom[link.source.index()].is_some() {
                         new = Some(match new {
                             None => link.source,
