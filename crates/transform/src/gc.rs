@@ -492,9 +492,14 @@ impl Roots {
             .iter()
             .map(|b| (*b, self.saved_at_exit(*b, &at_entry[b])))
             .collect();
+        // Blocks to look at again: something before them changed.
+        let mut waiting = vec![true; g.blocks.len()];
         loop {
-            let mut changed = Vec::new();
+            let mut changed = false;
             for b in order {
+                if !std::mem::take(&mut waiting[b.index()]) {
+                    continue;
+                }
                 let Some(now) = at_entry.get_mut(b).filter(|now| !now.is_empty()) else {
                     continue;
                 };
@@ -513,14 +518,15 @@ impl Roots {
                     }
                 }
                 if now.len() != count {
-                    changed.push(*b);
+                    changed = true;
+                    at_exit.insert(*b, self.saved_at_exit(*b, &at_entry[b]));
+                    for link in &g.block(*b).exits {
+                        waiting[link.target.index()] = true;
+                    }
                 }
             }
-            if changed.is_empty() {
+            if !changed {
                 return at_entry;
-            }
-            for b in changed {
-                at_exit.insert(b, self.saved_at_exit(b, &at_entry[&b]));
             }
         }
     }
