@@ -62,7 +62,7 @@ pub(crate) struct FlowContext<'a> {
 enum Kind {
     /// Starts at a join point with this state.
     Spam { state: FrameState, dead: bool },
-    /// Starts after a fork at the end of that block.
+    /// Starts after a fork on the way from the join point at which that block starts.
     Egg(BlockId),
 }
 
@@ -186,15 +186,21 @@ impl<'a> FlowContext<'a> {
         });
     }
 
+    /// The block at the join point that a block descends from.
+    fn join_point_of(&self, block: BlockId) -> BlockId {
+        match self.kinds[&block] {
+            Kind::Spam { .. } => block,
+            Kind::Egg(join_point) => join_point,
+        }
+    }
+
     /// Whether the join point that a block descends from has been replaced by a more
     /// general one.
-    fn is_dead(&self, mut block: BlockId) -> bool {
-        loop {
-            match &self.kinds[&block] {
-                Kind::Spam { dead, .. } => return *dead,
-                Kind::Egg(parent) => block = *parent,
-            }
-        }
+    fn is_dead(&self, block: BlockId) -> bool {
+        matches!(
+            self.kinds[&self.join_point_of(block)],
+            Kind::Spam { dead: true, .. }
+        )
     }
 
     /// Executes instructions until the block ends.
@@ -441,7 +447,8 @@ impl<'a> FlowContext<'a> {
 
     fn fork(&mut self, inputargs: Vec<VarId>, before: &FrameState, event: Event) -> BlockId {
         let egg = self.space.graph.new_block(inputargs);
-        self.kinds.insert(egg, Kind::Egg(self.space.block));
+        let join_point = self.join_point_of(self.space.block);
+        self.kinds.insert(egg, Kind::Egg(join_point));
         let mut log = self.space.log.clone();
         log.push(event);
         self.pending.push_back(Pending {
