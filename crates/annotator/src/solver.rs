@@ -4,7 +4,7 @@
 //! An edit takes back what no longer follows (`retract`); then the ordinary ascending
 //! worklist adds what is missing, with fresh stamps.
 
-use std::collections::VecDeque;
+use std::collections::{VecDeque, hash_map};
 use std::sync::Arc;
 
 use la_arena::ArenaMap;
@@ -14,7 +14,7 @@ use taipan_graph::ObjId;
 use crate::SiteId;
 use crate::bounds;
 use crate::eval::{
-    Evaluation, FunctionState, Meetings, Past, Progress, Solving, evaluate, evaluate_lazily,
+    Evaluation, FunctionState, Meetings, Past, Progress, Root, Solving, evaluate, evaluate_lazily,
     evaluate_past,
 };
 use crate::facts::{Facts, Known, Missing, Request};
@@ -87,7 +87,9 @@ pub(crate) struct Changed {
 pub(crate) struct Solver {
     pub(crate) facts: Facts,
     pub(crate) store: Store,
-    pub(crate) roots: Vec<crate::eval::Root>,
+    pub(crate) roots: Vec<Root>,
+    /// The index of each root: helpers are thousands of roots.
+    places: FxHashMap<Root, usize>,
     /// Outcome of the last evaluation of each function, by node.
     pub(crate) functions: ArenaMap<NodeIx, Arc<FunctionState>>,
     /// What changed since the last projection.
@@ -117,11 +119,18 @@ pub(crate) struct Solver {
     given_up: Option<NodeIx>,
 }
 
+/// The index of each root.
+fn places(roots: &[Root]) -> FxHashMap<Root, usize> {
+    let numbered = roots.iter().enumerate();
+    numbered.map(|(i, root)| (root.clone(), i)).collect()
+}
+
 impl Solver {
-    pub(crate) fn new(facts: Facts, roots: Vec<crate::eval::Root>) -> Solver {
+    pub(crate) fn new(facts: Facts, roots: Vec<Root>) -> Solver {
         let mut s = Solver {
             facts,
             store: Store::default(),
+            places: places(&roots),
             roots,
             functions: ArenaMap::default(),
             changed: Changed::default(),
@@ -145,29 +154,32 @@ impl Solver {
     }
 
     /// Adds a root to a solved program.
-    pub(crate) fn add_root(&mut self, root: crate::eval::Root) {
-        if !self.roots.contains(&root) {
-            self.roots.push(root);
-            self.enqueue_root(self.roots.len() - 1);
+    pub(crate) fn add_root(&mut self, root: Root) {
+        let place = self.roots.len();
+        if let hash_map::Entry::Vacant(entry) = self.places.entry(root) {
+            self.roots.push(entry.key().clone());
+            entry.insert(place);
+            self.enqueue_root(place);
         }
     }
 
     /// Makes these the roots. Those that stay keep their nodes.
-    pub(crate) fn set_roots(&mut self, roots: Vec<crate::eval::Root>) {
+    pub(crate) fn set_roots(&mut self, roots: Vec<Root>) {
         if self.roots == roots {
             return;
         }
         let old = std::mem::take(&mut self.roots);
-        let new: Vec<_> = (roots.iter().filter(|r| !old.contains(r)))
+        let wanted = places(&roots);
+        let new: Vec<_> = (roots.iter().filter(|r| !self.places.contains_key(r)))
             .cloned()
             .collect();
         let mut new = new.into_iter();
         let mut edited = Vec::new();
         // New roots take the places of old ones; places that stay free are filled from
         // the end.
-        let mut kept: Vec<Option<crate::eval::Root>> = Vec::new();
+        let mut kept: Vec<Option<Root>> = Vec::new();
         for (i, r) in old.into_iter().enumerate() {
-            if roots.contains(&r) {
+            if wanted.contains_key(&r) {
                 kept.push(Some(r));
             } else {
                 kept.push(new.next());
@@ -188,6 +200,7 @@ impl Solver {
             }
         }
         self.roots = kept.into_iter().flatten().collect();
+        self.places = places(&self.roots);
         edited.sort_unstable();
         edited.dedup();
         let nodes: Vec<NodeIx> = (edited.into_iter())
@@ -221,8 +234,8 @@ impl Solver {
     }
 
     /// The function that a root calls.
-    pub(crate) fn spec_of_root(&self, root: &crate::eval::Root) -> Option<SpecIx> {
-        let i = self.roots.iter().position(|r| r == root)?;
+    pub(crate) fn spec_of_root(&self, root: &Root) -> Option<SpecIx> {
+        let i = *self.places.get(root)?;
         let (_, _, record) = self.root_state(i)?.ops.first()?;
         record.calls.first()?.target
     }

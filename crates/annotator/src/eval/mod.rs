@@ -54,7 +54,7 @@ use crate::val::{Atom, EdgeKind, Joiner, ListFlags, Step, Val, join_evenly};
 use crate::{ArgSource, Desc, InputType, SiteId};
 
 /// Where evaluation starts.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Root {
     /// A call from outside the program.
     Call {
