@@ -26,12 +26,42 @@ fn borders<'n, T: PartialEq + 'n>(len: usize, needle: impl Fn(usize) -> &'n T) -
     borders
 }
 
+/// Needles that are compared at every place: longer ones would take too long where they nearly match.
+const SHORT: usize = 8;
+
+/// Position of the first `needle`, a short one, in `hay`.
+fn find_short<T: PartialEq>(hay: &[T], needle: &[T]) -> Option<usize> {
+    let (first, rest) = needle.split_first()?;
+    let last = hay.len().checked_sub(rest.len())?;
+    let mut at = 0;
+    loop {
+        at += hay[at..last].iter().position(|c| c == first)?;
+        if hay[at + 1..].starts_with(rest) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
 impl Interp<'_> {
     /// Position of the first `needle` in `hay`.
     pub(crate) fn find<T: PartialEq>(&mut self, hay: &[T], needle: &[T]) -> R<Option<usize>> {
         let [first, ..] = needle else {
             return Ok(Some(0));
         };
+        if needle.len() <= SHORT {
+            let mut from = 0;
+            loop {
+                let part = &hay[from..hay.len().min(from + STRIDE + needle.len())];
+                let found = find_short(part, needle);
+                self.work_items(found.unwrap_or(part.len()))?;
+                match found {
+                    Some(i) => return Ok(Some(from + i)),
+                    None if from + part.len() == hay.len() => return Ok(None),
+                    None => from += STRIDE,
+                }
+            }
+        }
         let borders = borders(needle.len(), |i| &needle[i]);
         let (mut at, mut k) = (0, 0);
         while at < hay.len() {

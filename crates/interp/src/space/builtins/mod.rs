@@ -1,5 +1,6 @@
 //! Builtin functions and the methods of builtin classes, one module per subject.
 
+mod chars;
 pub(crate) mod dict;
 pub(crate) mod exception;
 pub(crate) mod file;
@@ -9,5 +10,6 @@ pub(crate) mod iterators;
 pub(crate) mod list;
 pub(crate) mod number;
 pub(crate) mod object;
+mod search;
 pub(crate) mod set;
 pub(crate) mod str;

@@ -1,24 +1,14 @@
-//! Methods of `str` and `unicode`. Both work on code points; a byte string's are
-//! its bytes.
+//! Methods of `str` and `unicode`: letters, padding, codecs and formats. [`super::search`] has the others.
 
+use super::chars::{Char, Text, argument, on_chars, text};
+use super::search::*;
 use crate::space::builtin::{Args, Builtin};
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
 
-/// A string of either kind.
-struct Text {
-    chars: Vec<u32>,
-    unicode: bool,
-}
-
-impl Text {
-    fn value(self) -> Value {
-        make(self.chars, self.unicode)
-    }
-}
-
-fn make(chars: Vec<u32>, unicode: bool) -> Value {
+/// A string of these characters.
+fn make(chars: &[u32], unicode: bool) -> Value {
     if unicode {
         Value::Unicode(chars.into())
     } else {
@@ -26,117 +16,58 @@ fn make(chars: Vec<u32>, unicode: bool) -> Value {
     }
 }
 
-fn text(it: &mut Interp, v: &Value) -> R<Text> {
-    let v = it.unboxed(v);
-    // All of it is copied.
-    if let Value::Str(_) | Value::Unicode(_) = v {
-        let len = it.len(&v)?;
-        it.work_items(len)?;
-    }
-    match v {
-        Value::Str(s) => Ok(Text {
-            chars: s.iter().map(|c| u32::from(*c)).collect(),
-            unicode: false,
-        }),
-        Value::Unicode(u) => Ok(Text {
-            chars: u.to_vec(),
-            unicode: true,
-        }),
-        other => {
-            let t = it.heap.type_name(&other).to_owned();
-            it.type_error(format!("expected a character buffer object, got {t}"))
-        }
-    }
-}
-
-/// The string itself, and an argument that is a string.
-fn self_and(it: &mut Interp, args: Args<'_>, i: usize, f: &str) -> R<(Text, Text)> {
-    let arg = args.need(it, 0, f)?;
-    let a = text(it, arg)?;
-    let arg = args.need(it, i, f)?;
-    let b = text(it, arg)?;
-    Ok((a, b))
-}
-
-fn is_space(c: u32) -> bool {
-    matches!(c, 9..=13 | 32) || (c > 127 && char::from_u32(c).is_some_and(char::is_whitespace))
-}
-
-fn character(c: u32, unicode: bool) -> Option<char> {
-    if c < 128 || unicode {
-        char::from_u32(c)
-    } else {
-        None
-    }
-}
-
-fn upper_one(c: u32, unicode: bool) -> u32 {
-    match character(c, unicode) {
-        Some(c) => u32::from(c.to_uppercase().next().unwrap_or(c)),
-        None => c,
-    }
-}
-
-fn lower_one(c: u32, unicode: bool) -> u32 {
-    match character(c, unicode) {
-        Some(c) => u32::from(c.to_lowercase().next().unwrap_or(c)),
-        None => c,
-    }
-}
-
-fn map_chars(it: &mut Interp, args: Args<'_>, f: impl Fn(usize, &[u32], bool) -> u32) -> R {
-    let arg = args.need(it, 0, "method")?;
-    let t = text(it, arg)?;
-    let chars = (0..t.chars.len())
-        .map(|i| f(i, &t.chars, t.unicode))
-        .collect();
-    Ok(make(chars, t.unicode))
+fn map_chars<T: Char>(s: &[T], f: impl Fn(usize, &[T]) -> T) -> Value {
+    let chars: Vec<T> = (0..s.len()).map(|i| f(i, s)).collect();
+    T::value(&chars)
 }
 
 fn upper(it: &mut Interp, args: Args<'_>) -> R {
-    map_chars(it, args, |i, s, u| upper_one(s[i], u))
+    let t = argument(it, args, 0, "method")?;
+    Ok(on_chars!(t => map_chars(t, |i, s| s[i].upper())))
 }
 
 fn lower(it: &mut Interp, args: Args<'_>) -> R {
-    map_chars(it, args, |i, s, u| lower_one(s[i], u))
+    let t = argument(it, args, 0, "method")?;
+    Ok(on_chars!(t => map_chars(t, |i, s| s[i].lower())))
+}
+
+fn swapped<T: Char>(i: usize, s: &[T]) -> T {
+    let up = s[i].upper();
+    if up == s[i] { s[i].lower() } else { up }
 }
 
 fn swapcase(it: &mut Interp, args: Args<'_>) -> R {
-    map_chars(it, args, |i, s, u| {
-        let up = upper_one(s[i], u);
-        if up == s[i] { lower_one(s[i], u) } else { up }
-    })
+    let t = argument(it, args, 0, "method")?;
+    Ok(on_chars!(t => map_chars(t, swapped)))
+}
+
+fn capitalized<T: Char>(i: usize, s: &[T]) -> T {
+    if i == 0 { s[i].upper() } else { s[i].lower() }
 }
 
 fn capitalize(it: &mut Interp, args: Args<'_>) -> R {
-    map_chars(it, args, |i, s, u| {
-        if i == 0 {
-            upper_one(s[i], u)
-        } else {
-            lower_one(s[i], u)
-        }
-    })
+    let t = argument(it, args, 0, "method")?;
+    Ok(on_chars!(t => map_chars(t, capitalized)))
+}
+
+fn titled<T: Char>(i: usize, s: &[T]) -> T {
+    let letter = |c: T| c.character().is_some_and(char::is_alphabetic);
+    if i > 0 && letter(s[i - 1]) {
+        s[i].lower()
+    } else {
+        s[i].upper()
+    }
 }
 
 fn title(it: &mut Interp, args: Args<'_>) -> R {
-    map_chars(it, args, |i, s, u| {
-        let letter = |c| character(c, u).is_some_and(char::is_alphabetic);
-        if i > 0 && letter(s[i - 1]) {
-            lower_one(s[i], u)
-        } else {
-            upper_one(s[i], u)
-        }
-    })
+    let t = argument(it, args, 0, "method")?;
+    Ok(on_chars!(t => map_chars(t, titled)))
 }
 
 fn all_chars(it: &mut Interp, args: Args<'_>, f: impl Fn(char) -> bool) -> R {
-    let arg = args.need(it, 0, "method")?;
-    let t = text(it, arg)?;
-    let ok = !t.chars.is_empty()
-        && t.chars
-            .iter()
-            .all(|c| character(*c, t.unicode).is_some_and(&f));
-    Ok(Value::Bool(ok))
+    let t = argument(it, args, 0, "method")?;
+    let holds = on_chars!(t => t.iter().all(|c| c.character().is_some_and(&f)));
+    Ok(Value::Bool(holds && t.len() > 0))
 }
 
 fn isdigit(it: &mut Interp, args: Args<'_>) -> R {
@@ -154,14 +85,14 @@ fn isalnum(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 fn isspace(it: &mut Interp, args: Args<'_>) -> R {
-    all_chars(it, args, |c| is_space(u32::from(c)))
+    all_chars(it, args, |c| u32::from(c).is_space())
 }
 
 fn cased(it: &mut Interp, args: Args<'_>, up: bool) -> R {
-    let arg = args.need(it, 0, "method")?;
-    let t = text(it, arg)?;
+    let t = argument(it, args, 0, "method")?;
     let mut any = false;
-    for c in t.chars.iter().filter_map(|c| character(*c, t.unicode)) {
+    for c in t.points().iter().filter(|c| t.is_unicode() || **c < 128) {
+        let Some(c) = c.character() else { continue };
         match (c.is_uppercase(), c.is_lowercase()) {
             (true, _) if !up => return Ok(Value::Bool(false)),
             (_, true) if up => return Ok(Value::Bool(false)),
@@ -181,425 +112,85 @@ fn islower(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 fn istitle(it: &mut Interp, args: Args<'_>) -> R {
-    let same = title(it, args)?;
-    let eq = it.eq(&same, &args.pos[0])?;
-    Ok(Value::Bool(eq))
+    let t = argument(it, args, 0, "method")?;
+    Ok(Value::Bool(on_chars!(t => is_title(t))))
 }
 
-fn strip_with(it: &mut Interp, args: Args<'_>, left: bool, right: bool) -> R {
-    let arg = args.need(it, 0, "strip")?;
-    let t = text(it, arg)?;
-    let mut unicode = t.unicode;
-    let set = match args.get(1) {
-        None | Some(Value::None) => None,
-        Some(v) => {
-            let s = text(it, v)?;
-            unicode |= s.unicode;
-            Some(s.chars)
+/// Whether each word begins with its only upper-case letter.
+fn is_title<T: Char>(s: &[T]) -> bool {
+    let (mut any, mut inside) = (false, false);
+    for c in s {
+        let c = c.character();
+        let upper = c.is_some_and(char::is_uppercase);
+        let cased = upper || c.is_some_and(char::is_lowercase);
+        if cased && upper == inside {
+            return false;
         }
-    };
-    let gone = |c: &u32| match &set {
-        Some(s) => s.contains(c),
-        None => is_space(*c),
-    };
-    let mut s = &t.chars[..];
-    while left && s.first().is_some_and(gone) {
-        s = &s[1..];
+        any |= cased;
+        inside = cased;
     }
-    while right && s.last().is_some_and(gone) {
-        s = &s[..s.len() - 1];
-    }
-    Ok(make(s.to_vec(), unicode))
+    any
 }
 
-fn strip(it: &mut Interp, args: Args<'_>) -> R {
-    strip_with(it, args, true, true)
-}
-
-fn lstrip(it: &mut Interp, args: Args<'_>) -> R {
-    strip_with(it, args, true, false)
-}
-
-fn rstrip(it: &mut Interp, args: Args<'_>) -> R {
-    strip_with(it, args, false, true)
-}
-
-/// The part of the string that `start` and `stop` arguments select, and where it
-/// begins; None where start is past the end.
-fn window(it: &mut Interp, args: Args<'_>, t: &Text) -> R<Option<(usize, usize)>> {
-    let start = args.get(2).cloned().unwrap_or(Value::None);
-    let stop = args.get(3).cloned().unwrap_or(Value::None);
-    let past = match &start {
-        Value::Int(i) => *i > t.chars.len() as i64,
-        _ => false,
-    };
-    if past {
-        return Ok(None);
-    }
-    let (a, b) = it.bounds(&start, &stop, t.chars.len())?;
-    // An empty window behind its stop matches nothing.
-    if let (Value::Int(_), Value::Int(stop)) = (&start, &stop) {
-        let stop = if *stop < 0 {
-            stop + t.chars.len() as i64
-        } else {
-            *stop
-        };
-        if stop < a as i64 {
-            return Ok(None);
-        }
-    }
-    Ok(Some((a, b)))
-}
-
-type Search = fn(&mut Interp<'_>, &[u32], &[u32]) -> R<Option<usize>>;
-
-fn search(it: &mut Interp, args: Args<'_>, how: Search) -> R<Option<usize>> {
-    let (t, n) = self_and(it, args, 1, "find")?;
-    let Some((a, b)) = window(it, args, &t)? else {
-        return Ok(None);
-    };
-    Ok(how(it, &t.chars[a..b], &n.chars)?.map(|i| i + a))
-}
-
-fn found(r: Option<usize>) -> Value {
-    Value::Int(r.map_or(-1, |i| i as i64))
-}
-
-fn find_method(it: &mut Interp, args: Args<'_>) -> R {
-    Ok(found(search(it, args, |it, s, n| it.find(s, n))?))
-}
-
-fn rfind_method(it: &mut Interp, args: Args<'_>) -> R {
-    Ok(found(search(it, args, |it, s, n| it.rfind(s, n))?))
-}
-
-fn index(it: &mut Interp, args: Args<'_>) -> R {
-    match search(it, args, |it, s, n| it.find(s, n))? {
-        Some(i) => Ok(Value::from(i)),
-        None => it.value_error("substring not found"),
-    }
-}
-
-fn rindex(it: &mut Interp, args: Args<'_>) -> R {
-    match search(it, args, |it, s, n| it.rfind(s, n))? {
-        Some(i) => Ok(Value::from(i)),
-        None => it.value_error("substring not found"),
-    }
-}
-
-fn count(it: &mut Interp, args: Args<'_>) -> R {
-    let (t, n) = self_and(it, args, 1, "count")?;
-    let Some((a, b)) = window(it, args, &t)? else {
-        return Ok(Value::Int(0));
-    };
-    let mut s = &t.chars[a..b];
-    if n.chars.is_empty() {
-        return Ok(Value::from(s.len() + 1));
-    }
-    let mut times = 0i64;
-    while let Some(i) = it.find(s, &n.chars)? {
-        times += 1;
-        s = &s[i + n.chars.len()..];
-    }
-    Ok(Value::Int(times))
-}
-
-fn affix(it: &mut Interp, args: Args<'_>, test: fn(&[u32], &[u32]) -> bool) -> R {
-    let arg = args.need(it, 0, "startswith")?;
-    let t = text(it, arg)?;
-    let what = args.need(it, 1, "startswith")?.clone();
-    let Some((a, b)) = window(it, args, &t)? else {
-        return Ok(Value::Bool(false));
-    };
-    let options = match &what {
-        Value::Tuple(t) => t.to_vec(),
-        other => vec![other.clone()],
-    };
-    for o in options {
-        let o = text(it, &o)?;
-        if test(&t.chars[a..b], &o.chars) {
-            return Ok(Value::Bool(true));
-        }
-    }
-    Ok(Value::Bool(false))
-}
-
-fn startswith(it: &mut Interp, args: Args<'_>) -> R {
-    affix(it, args, |s, p| s.starts_with(p))
-}
-
-fn endswith(it: &mut Interp, args: Args<'_>) -> R {
-    affix(it, args, |s, p| s.ends_with(p))
-}
-
-fn replace(it: &mut Interp, args: Args<'_>) -> R {
-    let (t, old) = self_and(it, args, 1, "replace")?;
-    let arg = args.need(it, 2, "replace")?;
-    let new = text(it, arg)?;
-    let mut left = match args.get(3) {
-        Some(v) => it.index_of(v)?,
-        None => -1,
-    };
-    let mut out = Vec::new();
-    let mut s = &t.chars[..];
-    if old.chars.is_empty() {
-        for c in s {
-            if left != 0 {
-                it.check_text(out.len())?;
-                out.extend(&new.chars);
-                left -= 1;
-            }
-            out.push(*c);
-        }
-        if left != 0 {
-            out.extend(&new.chars);
-        }
-        return Ok(make(out, t.unicode || old.unicode || new.unicode));
-    }
-    while left != 0 {
-        let Some(i) = it.find(s, &old.chars)? else {
-            break;
-        };
-        it.check_text(out.len())?;
-        out.extend(&s[..i]);
-        out.extend(&new.chars);
-        s = &s[i + old.chars.len()..];
-        left -= 1;
-    }
-    out.extend(s);
-    Ok(make(out, t.unicode || old.unicode || new.unicode))
-}
-
-fn split_limit(it: &mut Interp, args: Args<'_>) -> R<usize> {
-    Ok(match args.named(2, "maxsplit") {
-        Some(v) => usize::try_from(it.index_of(v)?).unwrap_or(usize::MAX),
-        None => usize::MAX,
-    })
-}
-
-fn split(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "split")?;
-    let t = text(it, arg)?;
-    let mut limit = split_limit(it, args)?;
-    let mut unicode = t.unicode;
-    let mut parts: Vec<Vec<u32>> = Vec::new();
-    let mut s = &t.chars[..];
-    match args.named(1, "sep") {
-        None | Some(Value::None) => loop {
-            while s.first().is_some_and(|c| is_space(*c)) {
-                s = &s[1..];
-            }
-            if s.is_empty() {
-                break;
-            }
-            if limit == 0 {
-                parts.push(s.to_vec());
-                break;
-            }
-            let end = s.iter().position(|c| is_space(*c)).unwrap_or(s.len());
-            parts.push(s[..end].to_vec());
-            s = &s[end..];
-            limit -= 1;
-        },
-        Some(sep) => {
-            let sep = text(it, sep)?;
-            unicode |= sep.unicode;
-            if sep.chars.is_empty() {
-                return it.value_error("empty separator");
-            }
-            while limit > 0 {
-                let Some(i) = it.find(s, &sep.chars)? else {
-                    break;
-                };
-                parts.push(s[..i].to_vec());
-                s = &s[i + sep.chars.len()..];
-                limit -= 1;
-            }
-            parts.push(s.to_vec());
-        }
-    }
-    let items = parts.into_iter().map(|p| make(p, unicode)).collect();
-    Ok(it.heap.list(items))
-}
-
-fn rsplit(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "rsplit")?;
-    let t = text(it, arg)?;
-    let mut limit = split_limit(it, args)?;
-    let mut parts: Vec<Vec<u32>> = Vec::new();
-    let mut s = &t.chars[..];
-    match args.named(1, "sep") {
-        None | Some(Value::None) => loop {
-            while s.last().is_some_and(|c| is_space(*c)) {
-                s = &s[..s.len() - 1];
-            }
-            if s.is_empty() {
-                break;
-            }
-            if limit == 0 {
-                parts.push(s.to_vec());
-                break;
-            }
-            let start = s.iter().rposition(|c| is_space(*c)).map_or(0, |i| i + 1);
-            parts.push(s[start..].to_vec());
-            s = &s[..start];
-            limit -= 1;
-        },
-        Some(sep) => {
-            let sep = text(it, sep)?;
-            if sep.chars.is_empty() {
-                return it.value_error("empty separator");
-            }
-            while limit > 0 {
-                let Some(i) = it.rfind(s, &sep.chars)? else {
-                    break;
-                };
-                parts.push(s[i + sep.chars.len()..].to_vec());
-                s = &s[..i];
-                limit -= 1;
-            }
-            parts.push(s.to_vec());
-        }
-    }
-    parts.reverse();
-    let items = parts.into_iter().map(|p| make(p, t.unicode)).collect();
-    Ok(it.heap.list(items))
-}
-
-fn splitlines(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "splitlines")?;
-    let t = text(it, arg)?;
-    let keep = match args.named(1, "keepends") {
-        Some(v) => it.truth(&v.clone())?,
-        None => false,
-    };
-    let mut items = Vec::new();
-    let s = &t.chars;
-    let mut i = 0;
-    while i < s.len() {
-        let mut end = i;
-        while end < s.len() && s[end] != 10 && s[end] != 13 {
-            end += 1;
-        }
-        let mut next = end;
-        if next < s.len() {
-            next += if s[next] == 13 && s.get(next + 1) == Some(&10) {
-                2
-            } else {
-                1
-            };
-        }
-        items.push(make(
-            s[i..if keep { next } else { end }].to_vec(),
-            t.unicode,
-        ));
-        i = next;
-    }
-    Ok(it.heap.list(items))
-}
-
-fn partition_with(it: &mut Interp, args: Args<'_>, how: Search, last: bool) -> R {
-    let (t, sep) = self_and(it, args, 1, "partition")?;
-    if sep.chars.is_empty() {
-        return it.value_error("empty separator");
-    }
-    let u = t.unicode || sep.unicode;
-    Ok(Value::tuple(match how(it, &t.chars, &sep.chars)? {
-        Some(i) => vec![
-            make(t.chars[..i].to_vec(), u),
-            make(sep.chars.clone(), u),
-            make(t.chars[i + sep.chars.len()..].to_vec(), u),
-        ],
-        None if last => vec![make(vec![], u), make(vec![], u), t.value()],
-        None => vec![t.value(), make(vec![], u), make(vec![], u)],
-    }))
-}
-
-fn partition(it: &mut Interp, args: Args<'_>) -> R {
-    partition_with(it, args, |it, s, n| it.find(s, n), false)
-}
-
-fn rpartition(it: &mut Interp, args: Args<'_>) -> R {
-    partition_with(it, args, |it, s, n| it.rfind(s, n), true)
-}
-
-fn join(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "join")?;
-    let sep = text(it, arg)?;
-    let arg = args.need(it, 1, "join")?;
-    let items = it.list_of(arg)?;
-    let mut out = Vec::new();
-    let mut unicode = sep.unicode;
-    for (i, x) in items.iter().enumerate() {
-        it.check_text(out.len())?;
-        if i > 0 {
-            out.extend(&sep.chars);
-        }
-        match it.unboxed(x) {
-            Value::Str(s) => out.extend(s.iter().map(|c| u32::from(*c))),
-            Value::Unicode(u) => {
-                unicode = true;
-                out.extend(u.iter());
-            }
-            other => {
-                let t = it.heap.type_name(&other).to_owned();
-                return it.type_error(format!("sequence item {i}: expected string, {t} found"));
-            }
-        }
-    }
-    Ok(make(out, unicode))
-}
-
-fn justify(it: &mut Interp, args: Args<'_>, place: fn(usize) -> (usize, usize)) -> R {
-    let arg = args.need(it, 0, "ljust")?;
-    let t = text(it, arg)?;
+/// The string with `left` and `right` characters around it, which `place` tells by their number and the width.
+fn justify(it: &mut Interp, args: Args<'_>, place: fn(usize, usize) -> (usize, usize)) -> R {
+    let t = argument(it, args, 0, "ljust")?;
     let arg = args.need(it, 1, "ljust")?;
     let width = it.index_of(arg)?.clamp(0, 1 << 24) as usize;
     let fill = match args.get(2) {
-        Some(v) => text(it, v)?.chars.first().copied().unwrap_or(32),
+        Some(v) => text(it, v)?.points().first().copied().unwrap_or(32),
         None => 32,
     };
-    let (left, right) = place(width.saturating_sub(t.chars.len()));
+    let (left, right) = place(width.saturating_sub(t.len()), width);
     let mut out = vec![fill; left];
-    out.extend(&t.chars);
+    out.extend_from_slice(&t.points());
     out.extend(std::iter::repeat_n(fill, right));
-    Ok(make(out, t.unicode))
+    Ok(make(&out, t.is_unicode()))
 }
 
 fn ljust(it: &mut Interp, args: Args<'_>) -> R {
-    justify(it, args, |n| (0, n))
+    justify(it, args, |n, _| (0, n))
 }
 
 fn rjust(it: &mut Interp, args: Args<'_>) -> R {
-    justify(it, args, |n| (n, 0))
+    justify(it, args, |n, _| (n, 0))
 }
 
 fn center(it: &mut Interp, args: Args<'_>) -> R {
-    justify(it, args, |n| (n / 2, n - n / 2))
+    justify(it, args, |n, width| {
+        let left = n / 2 + (n & width & 1);
+        (left, n - left)
+    })
 }
 
 fn zfill(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "zfill")?;
-    let t = text(it, arg)?;
+    let t = argument(it, args, 0, "zfill")?;
     let arg = args.need(it, 1, "zfill")?;
     let width = it.index_of(arg)?.clamp(0, 1 << 24) as usize;
-    let sign = usize::from(t.chars.first().is_some_and(|c| *c == 43 || *c == 45));
-    let mut out = t.chars[..sign].to_vec();
-    out.extend(std::iter::repeat_n(48, width.saturating_sub(t.chars.len())));
-    out.extend(&t.chars[sign..]);
-    Ok(make(out, t.unicode))
+    Ok(on_chars!(t => zero_filled(t, width)))
+}
+
+fn zero_filled<T: Char>(s: &[T], width: usize) -> Value {
+    let is_sign = |c: &T| *c == T::from(b'+') || *c == T::from(b'-');
+    let sign = usize::from(s.first().is_some_and(is_sign));
+    let mut out = s[..sign].to_vec();
+    out.extend(std::iter::repeat_n(
+        T::from(b'0'),
+        width.saturating_sub(s.len()),
+    ));
+    out.extend_from_slice(&s[sign..]);
+    T::value(&out)
 }
 
 fn expandtabs(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "expandtabs")?;
-    let t = text(it, arg)?;
+    let t = argument(it, args, 0, "expandtabs")?;
     let size = match args.get(1) {
         Some(v) => it.index_of(v)?.clamp(0, 256) as usize,
         None => 8,
     };
     let mut out = Vec::new();
     let mut column = 0;
-    for c in t.chars {
+    for c in t.points().iter().copied() {
         match c {
             9 => {
                 let n = if size == 0 { 0 } else { size - column % size };
@@ -613,45 +204,49 @@ fn expandtabs(it: &mut Interp, args: Args<'_>) -> R {
             }
         }
     }
-    Ok(make(out, t.unicode))
+    Ok(make(&out, t.is_unicode()))
 }
 
 fn translate(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "translate")?;
-    let t = text(it, arg)?;
-    let table = args.need(it, 1, "translate")?.clone();
-    if t.unicode {
-        let mut out = Vec::new();
-        for c in t.chars {
-            let got = it.getitem(&table, &Value::Int(i64::from(c)));
-            match it.catch(got, ty::LOOKUP_ERROR)? {
-                None => out.push(c),
-                Some(Value::None) => {}
-                Some(Value::Int(i)) => out.push(i as u32),
-                Some(v) => {
-                    it.check_text(out.len())?;
-                    out.extend(text(it, &v)?.chars);
-                }
-            }
-        }
-        return Ok(make(out, true));
-    }
+    let t = argument(it, args, 0, "translate")?;
+    let table = args.need(it, 1, "translate")?;
+    let s = match &t {
+        Text::Bytes(s) => s,
+        Text::Points(s) => return translate_points(it, s, table),
+    };
     let gone = match args.get(2) {
-        Some(v) => text(it, v)?.chars,
+        Some(v) => text(it, v)?.points().into_owned(),
         None => vec![],
     };
-    let kept = t.chars.into_iter().filter(|c| !gone.contains(c));
-    let out = match &table {
-        Value::None => kept.collect(),
+    let kept = s.iter().filter(|c| !gone.contains(&u32::from(**c)));
+    let out: Vec<u8> = match table {
+        Value::None => kept.copied().collect(),
         v => {
-            let map = text(it, v)?.chars;
+            let map = text(it, v)?.points().into_owned();
             if map.len() != 256 {
                 return it.value_error("translation table must be 256 characters long");
             }
-            kept.map(|c| map[c as usize]).collect()
+            kept.map(|c| map[usize::from(*c)] as u8).collect()
         }
     };
-    Ok(make(out, false))
+    Ok(Value::bytes(&out))
+}
+
+fn translate_points(it: &mut Interp, s: &[u32], table: &Value) -> R {
+    let mut out = Vec::new();
+    for c in s {
+        let got = it.getitem(table, &Value::Int(i64::from(*c)));
+        match it.catch(got, ty::LOOKUP_ERROR)? {
+            None => out.push(*c),
+            Some(Value::None) => {}
+            Some(Value::Int(i)) => out.push(i as u32),
+            Some(v) => {
+                it.check_text(out.len())?;
+                out.extend_from_slice(&text(it, &v)?.points());
+            }
+        }
+    }
+    Ok(Value::Unicode(out.into()))
 }
 
 fn codec_args(it: &mut Interp, args: Args<'_>, default: &str) -> R<(String, String)> {
@@ -707,12 +302,11 @@ fn decode(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 fn format(it: &mut Interp, args: Args<'_>) -> R {
-    let arg = args.need(it, 0, "format")?;
-    let t = text(it, arg)?;
+    let t = argument(it, args, 0, "format")?;
     let mut out: Vec<u32> = Vec::new();
     let mut auto = 1usize;
-    let mut unicode = t.unicode;
-    let s = &t.chars;
+    let mut unicode = t.is_unicode();
+    let s = t.points();
     let mut i = 0;
     let (open, close) = (u32::from('{'), u32::from('}'));
     while i < s.len() {
@@ -741,15 +335,15 @@ fn format(it: &mut Interp, args: Args<'_>) -> R {
             };
             let shown = it.format_value(&v, spec)?;
             let shown = text(it, &shown)?;
-            unicode |= shown.unicode;
+            unicode |= shown.is_unicode();
             it.check_text(out.len())?;
-            out.extend(shown.chars);
+            out.extend_from_slice(&shown.points());
         } else {
             out.push(s[i]);
             i += 1;
         }
     }
-    Ok(make(out, unicode))
+    Ok(make(&out, unicode))
 }
 
 fn format_field(it: &mut Interp, name: &str, args: Args<'_>, auto: &mut usize) -> R {
@@ -931,8 +525,8 @@ macro_rules! string_methods {
             Builtin::method(concat!($t, ".strip"), strip),
             Builtin::method(concat!($t, ".lstrip"), lstrip),
             Builtin::method(concat!($t, ".rstrip"), rstrip),
-            Builtin::method(concat!($t, ".find"), find_method),
-            Builtin::method(concat!($t, ".rfind"), rfind_method),
+            Builtin::method(concat!($t, ".find"), find),
+            Builtin::method(concat!($t, ".rfind"), rfind),
             Builtin::method(concat!($t, ".index"), index),
             Builtin::method(concat!($t, ".rindex"), rindex),
             Builtin::method(concat!($t, ".count"), count),
