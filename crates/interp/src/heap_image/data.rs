@@ -280,17 +280,52 @@ pub fn named_id(qualified: &str) -> ObjId {
     stable_id(&["name", qualified])
 }
 
-/// A hash of these texts that no build of the compiler changes (FNV-1a with a final
-/// mix).
+/// A hash of these texts that no build of the compiler changes.
 pub fn stable_id(parts: &[&str]) -> ObjId {
-    let mut h: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in parts {
-        for b in part.bytes().chain([0xff]) {
-            h = (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+    let begin = StableHash::new();
+    parts.iter().fold(begin, |hash, part| hash.part(part)).id()
+}
+
+/// The state of a hash of texts (FNV-1a with a final mix): equal texts have equal beginnings, which are hashed once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StableHash(u64);
+
+impl StableHash {
+    /// The hash of no texts.
+    pub(crate) fn new() -> StableHash {
+        StableHash(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds a text.
+    pub(crate) fn part(self, text: &str) -> StableHash {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Adds the text of a number.
+    pub(crate) fn number(self, mut n: u64) -> StableHash {
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (n % 10) as u8;
+            n /= 10;
+            if n == 0 {
+                return self.bytes(&digits[at..]);
+            }
         }
     }
-    h ^= h >> 32;
-    h = h.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    h ^= h >> 29;
-    ObjId(h)
+
+    fn bytes(self, bytes: &[u8]) -> StableHash {
+        let mix = |h: u64, b: &u8| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
+        StableHash(bytes.iter().chain(&[0xff]).fold(self.0, mix))
+    }
+
+    /// The id.
+    pub(crate) fn id(self) -> ObjId {
+        let mut h = self.0;
+        h ^= h >> 32;
+        h = h.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        h ^= h >> 29;
+        ObjId(h)
+    }
 }

@@ -22,7 +22,10 @@ use crate::space::lowmem::{Pointer, Target};
 use crate::space::modules::lltype::int_kind;
 use crate::space::types::{self, ty};
 use crate::space::value::{Method, Value};
-use crate::{Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, named_id, stable_id};
+use crate::{
+    Attrs, ClassData, FunctionData, InstanceData, LLTarget, ObjData, StableHash, named_id,
+    stable_id,
+};
 
 /// What instances said before they were frozen.
 #[derive(Default, Debug)]
@@ -57,6 +60,8 @@ pub(crate) struct Freezer<'a> {
     /// What instances said when they were asked.
     asked: &'a Asked,
     used: FxHashSet<ObjId>,
+    /// Beginnings of the keys of functions and other objects by the code they are made of or in.
+    begun: FxHashMap<(bool, CodeId), StableHash>,
     /// Ids for objects that are not frozen yet.
     preferred: FxHashMap<Ref, ObjId>,
 }
@@ -82,6 +87,7 @@ impl<'a> Freezer<'a> {
             modules: module_dicts(heap),
             adtmeths: heap.adtmeths.iter().map(|(id, r)| (*r, *id)).collect(),
             asked,
+            begun: FxHashMap::default(),
             preferred: FxHashMap::default(),
         }
     }
@@ -106,11 +112,8 @@ impl<'a> Freezer<'a> {
     /// this young and have none yet. Returns these objects.
     pub(crate) fn name_all(&mut self, roots: &[Value], since: Ref) -> Vec<Ref> {
         let is_known = |r| r < since || self.is_known(r);
-        let mut reached: Vec<Ref> = reachable(self.heap, &self.modules, roots, &is_known)
-            .into_iter()
-            .collect();
         // In the order of their making, whatever the way they were reached.
-        reached.sort();
+        let reached = reachable(self.heap, &self.modules, roots, &is_known);
         let mut sequence: FxHashMap<ObjId, u32> = FxHashMap::default();
         for r in &reached {
             let id = self.assign(*r, &mut sequence);
@@ -135,18 +138,20 @@ impl<'a> Freezer<'a> {
         if let Some(id) = self.preferred.get(&r) {
             return *id;
         }
-        let key = match self.name(r) {
+        let base = match self.name(r) {
             // Objects of the same name are the same object.
             Some(id) => return id,
             None => self.key(r),
         };
-        let parts: Vec<&str> = key.iter().map(String::as_str).collect();
-        let base = stable_id(&parts);
         let n = sequence.entry(base).or_default();
         loop {
             let id = match *n {
                 0 => base,
-                n => stable_id(&["again", &base.0.to_string(), &n.to_string()]),
+                n => StableHash::new()
+                    .part("again")
+                    .number(base.0)
+                    .number(n.into())
+                    .id(),
             };
             *n += 1;
             if !self.is_used(id) {
@@ -212,34 +217,44 @@ impl<'a> Freezer<'a> {
         ]
     }
 
-    /// What tells an object from others; objects that are alike get a number.
-    fn key(&self, r: Ref) -> Vec<String> {
+    /// The id of the code, definition or instruction that makes an object; objects that are alike get a number.
+    fn key(&mut self, r: Ref) -> ObjId {
         let o = self.heap.get(r);
-        let mut key = vec![self.scope.clone()];
         match &o.kind {
-            Kind::Function(f) => {
-                key.push("function".into());
-                key.extend(self.code_key(f.code));
-            }
+            Kind::Function(f) => self.begin(true, f.code).id(),
             Kind::Class(c) => {
-                key.push("class".into());
+                let key = StableHash::new().part(&self.scope).part("class");
                 match c.body {
-                    Some(id) => key.extend(self.code_key(id)),
+                    Some(id) => self
+                        .code_key(id)
+                        .iter()
+                        .fold(key, |key, s| key.part(s))
+                        .id(),
                     None => {
                         let module = self.heap.attr(r, "__module__").and_then(Value::as_text);
-                        key.push(module.unwrap_or("").to_owned());
-                        key.push(c.name.to_string());
+                        key.part(module.unwrap_or("")).part(&c.name).id()
                     }
                 }
             }
             _ => {
-                key.push("object".into());
-                if let Some(id) = self.heap.sites[o.site.code as usize] {
-                    key.extend(self.code_key(id));
-                }
-                key.push(o.site.pc.to_string());
+                let key = match self.heap.sites[o.site.code as usize] {
+                    Some(id) => self.begin(false, id),
+                    None => StableHash::new().part(&self.scope).part("object"),
+                };
+                key.number(o.site.pc.into()).id()
             }
         }
+    }
+
+    /// The beginning of the key of a function of this code, or of an object made in it.
+    fn begin(&mut self, function: bool, code: CodeId) -> StableHash {
+        if let Some(key) = self.begun.get(&(function, code)) {
+            return *key;
+        }
+        let kind = if function { "function" } else { "object" };
+        let key = StableHash::new().part(&self.scope).part(kind);
+        let key = self.code_key(code).iter().fold(key, |key, s| key.part(s));
+        self.begun.insert((function, code), key);
         key
     }
 
@@ -512,14 +527,15 @@ pub(crate) fn module_dicts(heap: &Heap) -> FxHashMap<Ref, Ref> {
 }
 
 /// All objects that can be reached from these values, other than by weak references and
-/// past objects that are known.
+/// past objects that are known; in the order of their making.
 pub(crate) fn reachable(
     heap: &Heap,
     modules: &FxHashMap<Ref, Ref>,
     roots: &[Value],
     is_known: &dyn Fn(Ref) -> bool,
-) -> FxHashSet<Ref> {
+) -> Vec<Ref> {
     let mut seen: FxHashSet<Ref> = FxHashSet::default();
+    let mut reached = Vec::new();
     // Tuples that many others share are looked into once.
     let mut seen_tuples: FxHashSet<*const Value> = FxHashSet::default();
     let mut values: Vec<Value> = roots.to_vec();
@@ -527,7 +543,7 @@ pub(crate) fn reachable(
     while let Some(v) = values.pop() {
         match v {
             Value::Tuple(t) if t.is_empty() || !seen_tuples.insert(t.as_ptr()) => {}
-            Value::Tuple(t) => values.extend(t.iter().cloned()),
+            Value::Tuple(t) => extend(&mut values, t.iter()),
             Value::Bound(m) => values.extend([m.func, m.slf, m.class].map(Value::Ref)),
             Value::Method(m) => {
                 values.push(m.func.clone());
@@ -535,12 +551,25 @@ pub(crate) fn reachable(
                 values.push(Value::Ref(m.class));
             }
             Value::Ref(r) if !is_known(r) && seen.insert(r) => {
+                reached.push(r);
                 children(heap, modules, r, &mut values);
             }
             _ => {}
         }
     }
-    seen
+    reached.sort_unstable();
+    reached
+}
+
+/// Adds those values that refer to objects.
+fn extend<'v>(out: &mut Vec<Value>, values: impl IntoIterator<Item = &'v Value>) {
+    for v in values {
+        match v {
+            Value::Ref(r) => out.push(Value::Ref(*r)),
+            Value::Tuple(_) | Value::Bound(_) | Value::Method(_) => out.push(v.clone()),
+            _ => {}
+        }
+    }
 }
 
 /// What an object of the image refers to, other than weakly.
@@ -555,7 +584,7 @@ pub(crate) fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: 
                 && matches!(k.as_text(), Some("__builtins__" | "modules"))
                 && matches!(v, Value::Ref(_));
             if !skip {
-                out.push(v.clone());
+                extend(out, [v]);
             }
         }
     }
@@ -575,13 +604,12 @@ pub(crate) fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: 
     }
     match &o.kind {
         Kind::Boxed(v) | Kind::StaticMethod(v) | Kind::ClassMethod(v) | Kind::Cell(Some(v)) => {
-            out.push(v.clone())
+            extend(out, [v]);
         }
-        Kind::List(l) => out.extend(l.iter().cloned()),
+        Kind::List(l) => extend(out, l),
         Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => {
             for (k, v) in d.iter() {
-                out.push(k.clone());
-                out.push(v.clone());
+                extend(out, [k, v]);
             }
         }
         Kind::Class(c) => {
@@ -589,21 +617,21 @@ pub(crate) fn children(heap: &Heap, modules: &FxHashMap<Ref, Ref>, r: Ref, out: 
         }
         Kind::Function(f) => {
             out.push(Value::Ref(*modules.get(&f.globals).unwrap_or(&f.globals)));
-            out.extend(f.defaults.iter().cloned());
-            out.extend(f.closure.iter().cloned());
+            extend(out, &f.defaults);
+            extend(out, &f.closure);
             out.extend(f.class.map(Value::Ref));
         }
-        Kind::Property(p) => out.extend(p.iter().cloned()),
+        Kind::Property(p) => extend(out, &p[..]),
         Kind::LLPtr(Pointer {
             to: Target::Object(r) | Target::Part(r, _),
             ..
         }) => out.push(Value::Ref(*r)),
         Kind::LLContainer(c) => {
-            out.extend(c.parts.iter().cloned());
+            extend(out, &c.parts);
             out.extend(c.parent.map(|(r, _)| Value::Ref(r)));
         }
-        Kind::LLFunction(f) => out.extend([f.callable.clone(), f.external.clone()]),
-        Kind::Slice(s) => out.extend(s.iter().cloned()),
+        Kind::LLFunction(f) => extend(out, [&f.callable, &f.external]),
+        Kind::Slice(s) => extend(out, &s[..]),
         _ => {}
     }
 }

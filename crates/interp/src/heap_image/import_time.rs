@@ -546,19 +546,23 @@ pub(crate) fn ask_freeze(
     answers: &mut Asked,
 ) {
     loop {
-        let mut all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
+        // What each class has, since most objects are of few classes.
+        let mut methods: FxHashMap<Ref, Option<&str>> = FxHashMap::default();
+        let all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
             .into_iter()
             .filter(|r| !answers.asked.contains(r))
             .filter_map(|r| {
                 let o = it.heap.get(r);
-                let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
-                let name = ["_freeze_", "_cleanup_", "_taipan_integer_"]
-                    .into_iter()
-                    .find(has)?;
+                let method = methods.entry(o.class).or_insert_with(|| {
+                    let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
+                    ["_freeze_", "_cleanup_", "_taipan_integer_"]
+                        .into_iter()
+                        .find(has)
+                });
+                let name = (*method)?;
                 (!matches!(o.kind, Kind::Class(_))).then_some((r, name))
             })
             .collect();
-        all.sort();
         let before = Before::of(it);
         let (mut cleaned, mut said) = (false, Asked::default());
         for (r, name) in all {
