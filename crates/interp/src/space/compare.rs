@@ -105,6 +105,26 @@ impl Value {
         self.plainly_equals_to(other, 8)
     }
 
+    /// Whether it is less than another value; none where only Python code can tell.
+    pub(crate) fn plainly_less(&self, other: &Value) -> Option<bool> {
+        if let (Value::Tuple(a), Value::Tuple(b)) = (self, other) {
+            for (x, y) in a.iter().zip(b.iter()) {
+                if !x.plainly_equals(y)? {
+                    return match (x, y) {
+                        (Value::Tuple(_), Value::Tuple(_)) => None,
+                        _ => x.plainly_less(y),
+                    };
+                }
+            }
+            return Some(a.len() < b.len());
+        }
+        let complex = |v: &Value| matches!(v, Value::Complex(_));
+        if complex(self) || complex(other) {
+            return None;
+        }
+        Some(compare_plain(self, other)? == Some(Ordering::Less))
+    }
+
     fn plainly_equals_to(&self, other: &Value, depth: u32) -> Option<bool> {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => Some(a == b),
@@ -481,7 +501,11 @@ impl Interp<'_> {
                 let mut h = mix(3, t.len() as u64);
                 for x in t.iter() {
                     self.work(1)?;
-                    h = mix(h, self.nested(|it| it.hash(x))?);
+                    let item = match x {
+                        Value::Tuple(_) | Value::Ref(_) => self.nested(|it| it.hash(x))?,
+                        x => self.hash(x)?,
+                    };
+                    h = mix(h, item);
                 }
                 h
             }

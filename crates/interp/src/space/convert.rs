@@ -33,11 +33,7 @@ impl Interp<'_> {
                 {
                     return Ok(v.clone());
                 }
-                let items = match args.get(0) {
-                    Some(v) => self.list_of(v)?,
-                    None => vec![],
-                };
-                Kind::FrozenSet(self.make_table(&items)?)
+                Kind::FrozenSet(self.table_of(args.get(0))?)
             }
             ty::BASE_EXCEPTION => Kind::Exception(Box::new(Exception {
                 args: Value::tuple(if own_init { vec![] } else { args.pos.to_vec() }),
@@ -152,11 +148,7 @@ impl Interp<'_> {
                 self.dict_update(*r, args)?;
             }
             Kind::Set(_) => {
-                let items = match args.get(0) {
-                    Some(v) => self.list_of(v)?,
-                    None => vec![],
-                };
-                let table = self.make_table(&items)?;
+                let table = self.table_of(args.get(0))?;
                 self.heap.get_mut(*r).kind = Kind::Set(table);
             }
             Kind::Exception(_) => {
@@ -168,6 +160,22 @@ impl Interp<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The table of a set of these items. Another set is copied with the hashes that it has.
+    fn table_of(&mut self, items: Option<&Value>) -> R<Dict> {
+        let Some(items) = items else {
+            return Ok(Dict::default());
+        };
+        if let Value::Ref(r) = items
+            && let Kind::Set(table) | Kind::FrozenSet(table) = self.heap.kind(*r)
+        {
+            let table = table.clone();
+            self.copy_items(2 * table.len())?;
+            return Ok(table);
+        }
+        let items = self.list_of(items)?;
+        self.make_table(&items)
     }
 
     /// The builtin value inside an instance of a subclass of an immutable class.

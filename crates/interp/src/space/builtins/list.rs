@@ -257,10 +257,13 @@ impl Interp<'_> {
                         let c = self.call(f, &[r.0.clone(), l.0.clone()])?;
                         self.index_of(&c)? < 0
                     }
-                    None => {
-                        let lt = self.compare(taipan_graph::HlOp::Lt, &r.0, &l.0)?;
-                        self.truth(&lt)?
-                    }
+                    None => match r.0.plainly_less(&l.0) {
+                        Some(less) => less,
+                        None => {
+                            let lt = self.compare(taipan_graph::HlOp::Lt, &r.0, &l.0)?;
+                            self.truth(&lt)?
+                        }
+                    },
                 },
                 (None, None) => return Ok(out),
                 (l, _) => l.is_none(),
