@@ -234,6 +234,14 @@ pub struct CallDesc {
     pub dstar: bool,
 }
 
+impl CallDesc {
+    /// Number of operands above the function.
+    pub fn operands(&self) -> usize {
+        let named = self.keywords.len();
+        self.positional as usize + named + usize::from(self.star) + usize::from(self.dstar)
+    }
+}
+
 /// What a `MakeFunction` makes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionDesc {

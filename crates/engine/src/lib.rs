@@ -153,6 +153,23 @@ pub trait ObjectSpace: Sized {
         Ok(())
     }
 
+    /// Replaces the two topmost values by the result of an operation on them: [`ObjectSpace::op`].
+    #[inline(always)]
+    fn binary_top(&mut self, frame: &mut Frame<Self::Value>, op: HlOp) -> Answer<Self, ()> {
+        let v = self.op(op, frame.top_n(2))?;
+        frame.replace::<Self>(2, v);
+        Ok(())
+    }
+
+    /// Replaces the top of the stack by its `n` items, the first one on top: [`ObjectSpace::unpack`].
+    #[inline(always)]
+    fn unpack_top(&mut self, frame: &mut Frame<Self::Value>, n: u32) -> Answer<Self, ()> {
+        let items = self.unpack(frame.top(0), n)?;
+        frame.drop_n::<Self>(1);
+        frame.stack.extend(items.into_iter().rev());
+        Ok(())
+    }
+
     /// `obj[key] = v`
     #[inline(always)]
     fn set_item(
@@ -380,7 +397,7 @@ impl<V: Clone> Frame<V> {
     /// A frame at the first instruction. `locals` are the parameters' values (the
     /// rest is filled up as unset); `stack` is empty; `closure` are the cells of the free
     /// variables.
-    #[inline]
+    #[inline(always)]
     pub fn enter<S: ObjectSpace<Value = V>>(
         space: &mut S,
         code: &Code,
@@ -625,7 +642,7 @@ fn execute<S: ObjectSpace>(
             if done {
                 std::mem::forget(frame.stack.pop());
             } else {
-                apply(space, frame, op, 2)?;
+                space.binary_top(frame, op)?;
             }
         }
         Instr::Not => {
@@ -691,11 +708,7 @@ fn execute<S: ObjectSpace>(
             space.dict_add(frame.top(n as usize + 1), key, v)?;
             frame.drop_n::<S>(2);
         }
-        Instr::UnpackSequence(n) => {
-            let items = space.unpack(frame.top(0), n)?;
-            frame.drop_n::<S>(1);
-            frame.stack.extend(items.into_iter().rev());
-        }
+        Instr::UnpackSequence(n) => space.unpack_top(frame, n)?,
         Instr::Pop => frame.drop_n::<S>(1),
         Instr::Dup => repeat(frame, 1),
         Instr::Dup2 => repeat(frame, 2),
@@ -778,11 +791,7 @@ fn execute<S: ObjectSpace>(
         },
         Instr::Call(i) => {
             let desc = &code.calls[i as usize];
-            let n = desc.positional as usize
-                + desc.keywords.len()
-                + usize::from(desc.star)
-                + usize::from(desc.dstar);
-            space.call_top(code, frame, desc, n)?;
+            space.call_top(code, frame, desc, desc.operands())?;
         }
         Instr::MakeFunction(i) => {
             let desc = &code.functions[i as usize];

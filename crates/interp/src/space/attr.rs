@@ -1,6 +1,7 @@
 //! Attribute access: the descriptor protocol of new-style classes and the simpler
 //! one of old-style classes.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::builtin::Binding;
@@ -26,29 +27,35 @@ impl Interp<'_> {
 
     /// Fast path of attribute reads: replaces a plain instance on the stack by its attribute, if that is an entry
     /// of its `__dict__`, or data or a function of its class. False otherwise; nothing is changed then.
-    pub(crate) fn simple_attr(&mut self, obj: &mut Value, key: Name<'_>) -> bool {
+    pub(crate) fn simple_attr(&mut self, obj: &mut Value, key: Name<'_>, hint: &Cell<u32>) -> bool {
         let Value::Ref(r) = *obj else {
-            return false;
+            return self.method_of_text(obj, key);
         };
         let o = self.heap.get(r);
         let c = match o.kind {
             Kind::Plain => self.heap.the_class(o.class),
+            Kind::Function(_) if o.class == ty::FUNCTION => {
+                return self.own_attr(obj, r, key, hint);
+            }
             Kind::List(_) | Kind::Dict(_) | Kind::Set(_) if o.attrs.is_none() => {
                 return self.builtin_method(obj, r, o.class, key);
             }
             Kind::Class(_) if o.class == ty::TYPE => return self.class_data(obj, r, key),
-            Kind::Module(_) if o.class == ty::MODULE => return self.own_attr(obj, r, key),
+            Kind::Module(_) if o.class == ty::MODULE => return self.own_attr(obj, r, key, hint),
             _ => return false,
         };
-        if c.getattribute || c.old_style {
+        let class = o.class;
+        if c.getattribute {
             return false;
         }
-        let class = o.class;
+        if c.old_style {
+            return self.old_style_attr(obj, r, class, key, hint);
+        }
         let Some((_, found)) = self.lookups.find(&self.heap, class, key) else {
-            return self.own_attr(obj, r, key);
+            return self.own_attr(obj, r, key, hint);
         };
         let Value::Ref(f) = *found else {
-            if let Some(own) = self.heap.named_attr(r, key) {
+            if let Some(own) = self.named_attr(r, key, hint) {
                 words::put_copy(obj, own);
                 return true;
             }
@@ -66,13 +73,58 @@ impl Interp<'_> {
             Kind::Plain | Kind::Property(_) | Kind::Member(_) => return false,
             _ => false,
         };
-        if self.own_attr(obj, r, key) {
+        if self.own_attr(obj, r, key, hint) {
             return true;
         }
         if is_function {
             *obj = self.heap.bound(f, r, class);
         }
         is_function
+    }
+
+    /// The same for an instance of an old-style class, whose own attributes take precedence.
+    fn old_style_attr(
+        &mut self,
+        obj: &mut Value,
+        r: Ref,
+        class: Ref,
+        key: Name<'_>,
+        hint: &Cell<u32>,
+    ) -> bool {
+        if key.text().starts_with(b"__") {
+            return false;
+        }
+        if self.own_attr(obj, r, key, hint) {
+            return true;
+        }
+        match self.lookups.find(&self.heap, class, key) {
+            Some((_, Value::Ref(f))) if matches!(self.heap.kind(*f), Kind::Function(_)) => {
+                let f = *f;
+                *obj = self.heap.bound(f, r, class);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Replaces a string or tuple by its builtin method of that name. False if it has none.
+    fn method_of_text(&mut self, obj: &mut Value, key: Name<'_>) -> bool {
+        let class = match obj {
+            Value::Str(_) => ty::STR,
+            Value::Unicode(_) => ty::UNICODE,
+            Value::Tuple(_) => ty::TUPLE,
+            _ => return false,
+        };
+        match self.lookups.find(&self.heap, class, key) {
+            Some((_, func @ Value::Ref(f))) if matches!(self.heap.kind(*f), Kind::Builtin(b) if b.binding == Binding::Method) =>
+            {
+                let func = func.clone();
+                let slf = Some(std::mem::replace(obj, Value::None));
+                *obj = Value::Method(Arc::new(Method { func, slf, class }));
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Replaces a list, dict or set by its builtin method of that name. False if it has none.
@@ -114,14 +166,22 @@ impl Interp<'_> {
     }
 
     /// Replaces an object by an entry of its own `__dict__`. False if it has no such entry.
-    fn own_attr(&self, obj: &mut Value, r: Ref, key: Name<'_>) -> bool {
-        match self.heap.named_attr(r, key) {
+    #[inline(always)]
+    fn own_attr(&self, obj: &mut Value, r: Ref, key: Name<'_>, hint: &Cell<u32>) -> bool {
+        match self.named_attr(r, key, hint) {
             Some(own) => {
                 words::put_copy(obj, own);
                 true
             }
             None => false,
         }
+    }
+
+    /// An entry of the object's own `__dict__`.
+    #[inline(always)]
+    fn named_attr(&self, r: Ref, key: Name<'_>, hint: &Cell<u32>) -> Option<&Value> {
+        let attrs = self.heap.get(r).attrs?;
+        self.heap.the_dict(attrs).get_hinted(key, hint)
     }
 
     /// `obj.name`, None where it has none. An AttributeError of a `__getattr__` or
@@ -602,8 +662,9 @@ impl Interp<'_> {
     }
 
     fn setattr_hook(&mut self, class: Ref) -> Option<Value> {
-        let hook = self.lookup(class, "__setattr__")?.clone();
-        (!self.is_builtin_function(&hook)).then_some(hook)
+        let name = self.special.setattr.name();
+        let (_, hook) = self.lookups.find(&self.heap, class, name)?;
+        (!self.is_builtin_function(hook)).then(|| hook.clone())
     }
 
     /// Fast path of `obj.name = v`: sets the entry in the `__dict__` of a plain instance. False if the assignment
@@ -614,6 +675,15 @@ impl Interp<'_> {
         };
         let o = self.heap.get(*r);
         let (class, plain) = (o.class, matches!(o.kind, Kind::Plain));
+        if class == ty::FUNCTION && matches!(o.kind, Kind::Function(_)) {
+            let text = name.name().text();
+            // Assignments to `__name__`, `func_code` and their like are special.
+            if text.starts_with(b"__") || text.starts_with(b"func_") {
+                return false;
+            }
+            self.heap.set_known_attr(*r, name, v.clone());
+            return true;
+        }
         let c = self.heap.the_class(class);
         // Assignments to `__class__` and `__dict__` are special.
         let special = name.name().text().starts_with(b"__");

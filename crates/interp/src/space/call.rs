@@ -2,7 +2,7 @@
 
 use taipan_code::{CallDesc, Code};
 
-use super::builtin::{Args, Keyword};
+use super::builtin::{Args, Builtin, Keyword};
 use super::generator::Generator;
 use super::heap::{Kind, Ref};
 use super::meant::Lacks;
@@ -76,17 +76,7 @@ impl Interp<'_> {
                     self.call_function(*r, None, args, &mut result)?;
                     Ok(result)
                 }
-                Kind::Builtin(b) => {
-                    let b = *b;
-                    let result = self.with_buffers(|it| (b.func)(it, args))?;
-                    self.check_size(&result)?;
-                    // It may have grown what it is a method of.
-                    if let Some(Value::Ref(slf)) = args.pos.first() {
-                        self.check_container(*slf)?;
-                        self.heap.fresh += super::meter::ENTRY;
-                    }
-                    Ok(result)
-                }
+                Kind::Builtin(b) => self.call_builtin(b, args),
                 Kind::Class(_) => self.with_buffers(|it| it.call_class(*r, args)),
                 Kind::LLType(_) => super::modules::lltype::call_type(self, *r, args),
                 Kind::LLPtr(p) => {
@@ -163,6 +153,18 @@ impl Interp<'_> {
             Value::Method(m) => self.callable_name(&m.func),
             _ => "?".to_owned(),
         }
+    }
+
+    /// Calls a function written in Rust.
+    pub(crate) fn call_builtin(&mut self, b: &'static Builtin, args: Args<'_>) -> R {
+        let result = self.with_buffers(|it| (b.func)(it, args))?;
+        self.check_size(&result)?;
+        // It may have grown what it is a method of.
+        if let Some(Value::Ref(slf)) = args.pos.first() {
+            self.check_container(*slf)?;
+            self.heap.fresh += super::meter::ENTRY;
+        }
+        Ok(result)
     }
 
     /// Fast path of calls with keywords: every keyword is a parameter and given once. None in other cases, before
@@ -325,6 +327,7 @@ impl Interp<'_> {
     }
 
     /// Runs a function with the values of its parameters.
+    #[inline(always)]
     fn enter_function(
         &mut self,
         r: Ref,
@@ -489,13 +492,22 @@ impl Interp<'_> {
             }
             return Ok(obj);
         }
-        let new = self.lookup(class, "__new__").cloned();
-        let new = match new {
+        let c = self.heap.the_class(class);
+        if c.builtin && c.layout.is_some() {
+            let obj = self.builtin_new(class, args, false)?;
+            self.builtin_init(&obj, args)?;
+            return Ok(obj);
+        }
+        let name = self.special.new.name();
+        let new = self.lookups.find(&self.heap, class, name);
+        let new = match new.map(|(_, v)| v.clone()) {
             Some(v) => self.bind(&v, None, class)?,
             None => Value::None,
         };
         let own_new = !new.is_none() && !self.is_builtin_function(&new);
-        let init = self.lookup(class, "__init__").cloned();
+        let name = self.special.init.name();
+        let init = self.lookups.find(&self.heap, class, name);
+        let init = init.map(|(_, v)| v.clone());
         let own_init = init.as_ref().is_some_and(|f| !self.is_builtin_function(f));
         let obj = if own_new {
             let mut all = vec![Value::Ref(class)];

@@ -45,6 +45,8 @@ pub(crate) struct Dict {
 pub(crate) struct Name<'a> {
     text: &'a [u8],
     hash: u64,
+    /// The text is the only one of its kind: see [`Name::place`].
+    interned: bool,
 }
 
 impl<'a> Name<'a> {
@@ -54,7 +56,14 @@ impl<'a> Name<'a> {
         Name {
             text: text.as_bytes(),
             hash: hash_bytes(text.as_bytes()),
+            interned: false,
         }
+    }
+
+    /// The address of the text, if no other interned name of the same interpreter has an equal text.
+    #[inline]
+    pub(crate) fn place(self) -> Option<usize> {
+        self.interned.then_some(self.text.as_ptr() as usize)
     }
 
     /// Its bytes.
@@ -70,7 +79,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// A name in a code object: an interned key with its hash.
+/// A name in a code object: an interned key with its hash. An interpreter has one for each text.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownName {
     text: Arc<[u8]>,
@@ -92,6 +101,7 @@ impl KnownName {
         Name {
             text: &self.text,
             hash: self.hash,
+            interned: true,
         }
     }
 }
@@ -270,6 +280,20 @@ impl Dict {
         Some(&self.entries[slot].value)
     }
 
+    /// The value of a name that is likely to be in the same slot as the last one that was looked up.
+    #[inline(always)]
+    pub(crate) fn get_hinted(&self, key: Name<'_>, hint: &Cell<u32>) -> Option<&Value> {
+        if let Some(e) = self.entries.get(hint.get() as usize)
+            && let Some(Value::Str(s)) = &e.key
+            && std::ptr::eq(s.as_ptr(), key.text.as_ptr())
+        {
+            return Some(&e.value);
+        }
+        let slot = self.find_name(key)?;
+        hint.set(slot as u32);
+        Some(&self.entries[slot].value)
+    }
+
     /// Sets the value of a byte string key.
     pub(crate) fn set_str(&mut self, key: &str, value: Value) {
         match self.find_str(key) {
@@ -298,7 +322,7 @@ impl Dict {
 
     /// Slot of a byte string key.
     #[inline]
-    pub(crate) fn find_name(&self, Name { text, hash }: Name<'_>) -> Option<usize> {
+    pub(crate) fn find_name(&self, Name { text, hash, .. }: Name<'_>) -> Option<usize> {
         if self.filter & filter_bit(hash) == 0 {
             return None;
         }

@@ -6,6 +6,7 @@ use super::heap::{Kind, Ref};
 use super::run::Outcome;
 use super::types::ty;
 use super::value::Value;
+use super::words;
 use super::{Interp, R};
 use taipan_engine::{Frame, Unwind, unwind};
 
@@ -60,31 +61,40 @@ impl Interp<'_> {
         Ok(Some((g.code, frame, started)))
     }
 
+    /// Runs a generator's frame to its next yield, and moves the value to `place`. False at its end.
     fn run_generator(
         &mut self,
         r: Ref,
         code: CodeId,
         mut frame: Box<Frame<Value>>,
-    ) -> R<Option<Value>> {
+        place: &mut Value,
+    ) -> R<bool> {
         let body = self.body(code);
         let outcome = self.run(code, &body, &mut frame);
         let g = self.generator(r);
         g.running = false;
         match outcome {
             Ok(Outcome::Yield) => {
-                let v = frame.take();
+                words::pop_to(&mut frame.stack, place);
                 g.frame = Some(frame);
-                Ok(Some(v))
+                Ok(true)
             }
-            Ok(Outcome::Return) => Ok(None),
+            Ok(Outcome::Return) => Ok(false),
             Err(e) => Err(e),
         }
     }
 
-    /// Goes on with a generator; None when it has ended.
+    /// Resumes a generator; None when it has ended.
     pub(crate) fn resume(&mut self, r: Ref, sent: Value) -> R<Option<Value>> {
+        let mut place = Value::None;
+        let more = self.resume_to(r, sent, &mut place)?;
+        Ok(more.then_some(place))
+    }
+
+    /// Resumes a generator and moves the value that it yields to `place`. False when it has ended.
+    pub(crate) fn resume_to(&mut self, r: Ref, sent: Value, place: &mut Value) -> R<bool> {
         let Some((code, mut frame, started)) = self.enter_generator(r)? else {
-            return Ok(None);
+            return Ok(false);
         };
         if started {
             frame.stack.push(sent);
@@ -95,8 +105,14 @@ impl Interp<'_> {
             g.frame = Some(frame);
             return self.type_error("can't send non-None value to a just-started generator");
         }
-        let got = self.run_generator(r, code, frame);
-        self.catch(got, ty::STOP_ITERATION).map(Option::flatten)
+        match self.run_generator(r, code, frame, place) {
+            Err(Unwind::Raise(raised))
+                if self.matches(&raised.0, &Value::Ref(ty::STOP_ITERATION)) =>
+            {
+                Ok(false)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Raises an exception where a generator stands.
@@ -115,6 +131,8 @@ impl Interp<'_> {
             self.generator(r).running = false;
             return Err(Unwind::raised(t, v));
         }
-        self.run_generator(r, code, frame)
+        let mut place = Value::None;
+        let more = self.run_generator(r, code, frame, &mut place)?;
+        Ok(more.then_some(place))
     }
 }

@@ -106,15 +106,26 @@ impl Interp<'_> {
         self.type_error(format!("'{t}' object is not iterable"))
     }
 
-    /// Pushes the next item of an iterator over a list, a tuple or numbers on a stack. False at the end of the
-    /// iterator; None for other iterators, which stay unchanged.
+    /// Pushes the next item of a generator or of an iterator over a list, a tuple or numbers on a stack. False at the
+    /// end of the iterator; None for other iterators, which stay unchanged.
     #[inline(always)]
     pub(crate) fn quick_next(&mut self, r: Ref, stack: &mut Vec<Value>) -> R<Option<bool>> {
         if self.timeless {
             return Ok(None);
         }
         match self.heap.kind(r) {
-            Kind::Iter(state) if matches!(**state, Iter::Range(..) | Iter::List(..)) => {}
+            Kind::Iter(state)
+                if matches!(**state, Iter::Range(..) | Iter::List(..) | Iter::Tuple(..)) => {}
+            Kind::Generator(_) => {
+                self.work(1)?;
+                let mut item = Value::None;
+                let more = self.resume_to(r, Value::None, &mut item)?;
+                if more {
+                    self.check_item(&item)?;
+                    stack.push(item);
+                }
+                return Ok(Some(more));
+            }
             _ => return Ok(None),
         }
         self.work(1)?;
@@ -130,6 +141,18 @@ impl Interp<'_> {
                     *at = at.wrapping_add(*step);
                 }
                 return Ok(Some(more));
+            }
+            Iter::Tuple(items, at) => {
+                let item = items.get(*at);
+                *at += usize::from(item.is_some());
+                let Some(item) = item else {
+                    return Ok(Some(false));
+                };
+                words::push_copy(stack, item);
+                if let Some(v @ (Value::Str(_) | Value::Tuple(_))) = stack.last() {
+                    self.check_size(&v.clone())?;
+                }
+                return Ok(Some(true));
             }
             Iter::List(list, at) => {
                 *at += 1;
@@ -308,6 +331,13 @@ impl Interp<'_> {
                     return Ok(items);
                 }
                 Kind::Dict(d) if self.heap.get(*r).class == ty::DICT => {
+                    let keys: Vec<Value> = d.keys().cloned().collect();
+                    self.copy_items(keys.len())?;
+                    return Ok(keys);
+                }
+                Kind::Set(d) | Kind::FrozenSet(d)
+                    if [ty::SET, ty::FROZENSET].contains(&self.heap.get(*r).class) =>
+                {
                     let keys: Vec<Value> = d.keys().cloned().collect();
                     self.copy_items(keys.len())?;
                     return Ok(keys);

@@ -25,6 +25,8 @@ struct Entry {
     version: u64,
     hash: u64,
     text: Box<[u8]>,
+    /// The place of the text that was looked up last, or 0.
+    place: usize,
     class: Option<Ref>,
     found: Option<Found>,
 }
@@ -54,8 +56,8 @@ impl Lookups {
             Some(e)
                 if e.class == Some(class)
                     && e.version == class_version()
-                    && e.hash == name.hash()
-                    && *e.text == *name.text() =>
+                    && (name.place() == Some(e.place)
+                        || e.hash == name.hash() && *e.text == *name.text()) =>
             {
                 e.found
             }
@@ -91,6 +93,7 @@ impl Lookups {
             e.text = name.text().into();
         }
         (e.class, e.version, e.hash, e.found) = (Some(class), class_version(), name.hash(), found);
+        e.place = name.place().unwrap_or(0);
         found
     }
 }

@@ -23,7 +23,7 @@ use taipan_engine::{Frame, Unwind};
 
 use super::heap::{Heap, Kind, Object};
 use super::iter::Iter;
-use super::value::{Items, Method, Tuple, Value};
+use super::value::{Method, Tuple, Value};
 use super::{Fatal, Interp, R};
 
 /// Steps between two looks at cancellation.
@@ -79,7 +79,7 @@ pub(crate) struct Meter {
 enum Large {
     Str(Weak<[u8]>),
     Unicode(Weak<[u32]>),
-    Tuple(Weak<Items>),
+    Tuple(Weak<[Value]>),
     Long(Weak<BigInt>),
 }
 
@@ -194,6 +194,12 @@ impl Interp<'_> {
             return self.look();
         }
         Ok(())
+    }
+
+    /// Whether memory has to be measured.
+    #[inline(always)]
+    pub(crate) fn memory_is_due(&self) -> bool {
+        self.heap.fresh > self.meter.room
     }
 
     #[cold]
@@ -464,11 +470,11 @@ fn address<T: ?Sized>(block: &Arc<T>) -> usize {
 }
 
 /// Size of a value without its slot and the values in it.
-fn own_size(v: &Value) -> u64 {
+pub(crate) fn own_size(v: &Value) -> u64 {
     match v {
         Value::Str(s) => COUNTS + s.len() as u64,
         Value::Unicode(s) => COUNTS + size_of_val(&**s) as u64,
-        Value::Tuple(t) => COUNTS + (size_of::<Items>() + size_of_val(&**t)) as u64,
+        Value::Tuple(t) => COUNTS + (size_of::<Value>() + size_of_val(&**t)) as u64,
         Value::Long(n) => COUNTS + size_of::<BigInt>() as u64 + n.bits() / 8,
         Value::Method(_) => COUNTS + size_of::<Method>() as u64,
         Value::None

@@ -17,6 +17,7 @@ pub(crate) mod convert;
 pub(crate) mod dict;
 pub(crate) mod errors;
 pub(crate) mod format;
+pub(crate) mod fused;
 pub(crate) mod generator;
 pub(crate) mod heap;
 pub(crate) mod import;
@@ -41,6 +42,7 @@ pub(crate) mod value;
 pub(crate) mod words;
 pub(crate) mod written;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -110,8 +112,42 @@ pub(crate) struct Body {
     pub(crate) consts: Box<[Value]>,
     /// The names in its code.
     pub(crate) names: Box<[KnownName]>,
+    /// The slot of a namespace in which each name was found last.
+    pub(crate) hints: Box<[Cell<u32>]>,
+    /// What the interpreter does for each instruction.
+    pub(crate) ops: Box<[fused::Op]>,
     /// Its index among the sites.
     pub(crate) site: u32,
+}
+
+impl Body {
+    /// A name, and the slot in which it was found last.
+    #[inline(always)]
+    pub(crate) fn name(&self, i: u32) -> (dict::Name<'_>, &Cell<u32>) {
+        (self.names[i as usize].name(), &self.hints[i as usize])
+    }
+}
+
+/// Names of special methods.
+pub(crate) struct SpecialNames {
+    pub(crate) init: KnownName,
+    pub(crate) new: KnownName,
+    pub(crate) setattr: KnownName,
+}
+
+impl SpecialNames {
+    fn new(texts: &mut FxHashSet<Arc<[u8]>>) -> SpecialNames {
+        let mut name = |text: &str| {
+            let text: Arc<[u8]> = text.as_bytes().into();
+            texts.insert(text.clone());
+            KnownName::new(text)
+        };
+        SpecialNames {
+            init: name("__init__"),
+            new: name("__new__"),
+            setattr: name("__setattr__"),
+        }
+    }
 }
 
 /// A running interpreter.
@@ -180,6 +216,8 @@ pub(crate) struct Interp<'db> {
     recent: Vec<Option<(CodeId, Rc<Body>)>>,
     /// Interned texts of names in code objects.
     texts: FxHashSet<Arc<[u8]>>,
+    /// Names of methods that are looked up with many operations.
+    pub(crate) special: SpecialNames,
     /// Locals and stacks of finished frames, empty, for reuse.
     spare: Vec<(Vec<Option<Value>>, Vec<Value>)>,
 }
@@ -224,6 +262,7 @@ impl<'db> Interp<'db> {
         modules: Ref,
         builtins: Ref,
     ) -> Self {
+        let mut texts = FxHashSet::default();
         Interp {
             db,
             program,
@@ -256,7 +295,8 @@ impl<'db> Interp<'db> {
             lookups: lookup::Lookups::default(),
             bodies: FxHashMap::default(),
             recent: Vec::new(),
-            texts: FxHashSet::default(),
+            special: SpecialNames::new(&mut texts),
+            texts,
             spare: Vec::new(),
         }
     }

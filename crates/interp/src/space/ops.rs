@@ -37,6 +37,9 @@ fn binary_names(op: HlOp) -> Option<(&'static str, &'static str, &'static str, &
     })
 }
 
+/// Maximum number of items of a `*` argument that are put on the stack of the caller.
+const MOST_SPREAD: usize = 64;
+
 /// Bytes that an item of a sequence takes.
 fn size_of_item(sequence: &Value) -> usize {
     match sequence {
@@ -113,7 +116,7 @@ impl Interp<'_> {
                 return Ok(Some(self.format_percent(a, b)?));
             }
             (HlOp::Add, Value::Str(x), Value::Str(y)) => {
-                return Ok(Some(Value::Str([&x[..], &y[..]].concat().into())));
+                return Ok(Some(Value::joined(x, y)));
             }
             (HlOp::Add, Value::Str(_) | Value::Unicode(_), Value::Str(_) | Value::Unicode(_)) => {
                 let (x, y) = (self.code_points(a)?, self.code_points(b)?);
@@ -316,7 +319,7 @@ impl Interp<'_> {
             (HlOp::Repr, [a]) => Ok(Value::bytes(&self.repr(a)?)),
             (HlOp::Str, [a]) => self.str_of(a),
             (HlOp::Type, [a]) => Ok(Value::Ref(self.heap.type_of(a))),
-            (HlOp::NewTuple, items) => Ok(Value::tuple(items.to_vec())),
+            (HlOp::NewTuple, items) => Ok(Value::Tuple(items.into())),
             (HlOp::NewList, items) => Ok(self.heap.list(items.to_vec())),
             (HlOp::NewDict, items) => {
                 let d = self.heap.dict(Default::default());
@@ -376,11 +379,11 @@ impl ObjectSpace for Running<'_, '_> {
     }
 
     fn attr_of_top(&mut self, frame: &mut Frame<Value>, name: Named<'_>) -> R<()> {
-        let key = self.body.names[name.index as usize].name();
+        let (key, hint) = self.body.name(name.index);
         let Some(top) = frame.stack.last_mut() else {
             unreachable!("an operand");
         };
-        if !self.it.simple_attr(top, key) {
+        if !self.it.simple_attr(top, key, hint) {
             let v = self.it.getattr(top, name.text)?;
             words::put(top, v);
         }
@@ -409,25 +412,44 @@ impl ObjectSpace for Running<'_, '_> {
         n: usize,
     ) -> R<()> {
         let plain = desc.keywords.is_empty() && !desc.star && !desc.dstar;
-        let callee = match frame.top(n) {
-            Value::Ref(r) if plain => Some((*r, None)),
-            Value::Bound(m) if plain => Some((m.func, Some(Value::Ref(m.slf)))),
-            _ => None,
-        };
-        if let Some((func, slf)) = callee
-            && let Kind::Function(_) = self.it.heap.kind(func)
-        {
-            let at = frame.stack.len() - n - 1;
-            let mut result = Value::None;
-            let args = Args::new(&frame.stack[at + 1..]);
-            self.it
-                .call_function(func, slf.as_ref(), args, &mut result)?;
-            Self::discard(&mut frame.stack, n);
-            words::put(&mut frame.stack[at], result);
+        let at = frame.stack.len() - n - 1;
+        if plain && self.call_quick(frame, at)? || self.call_star(frame, desc, at)? {
             return Ok(());
         }
         let v = self.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
         frame.replace::<Self>(n + 1, v);
+        Ok(())
+    }
+
+    fn binary_top(&mut self, frame: &mut Frame<Value>, op: HlOp) -> R<()> {
+        if let [.., a, b] = &mut frame.stack[..]
+            && self.it.quick_in_place(op, a, b)
+        {
+            Self::discard(&mut frame.stack, 1);
+            return Ok(());
+        }
+        let v = self.op(op, frame.top_n(2))?;
+        frame.replace::<Self>(2, v);
+        Ok(())
+    }
+
+    fn unpack_top(&mut self, frame: &mut Frame<Value>, n: u32) -> R<()> {
+        if let Some(Value::Tuple(t)) = frame.stack.last()
+            && t.len() == n as usize
+        {
+            let t = t.clone();
+            for v in t.iter() {
+                self.it.check_item(v)?;
+            }
+            Self::discard(&mut frame.stack, 1);
+            for v in t.iter().rev() {
+                words::push_copy(&mut frame.stack, v);
+            }
+            return Ok(());
+        }
+        let items = self.unpack(frame.top(0), n)?;
+        Self::discard(&mut frame.stack, 1);
+        frame.stack.extend(items.into_iter().rev());
         Ok(())
     }
 
@@ -815,6 +837,73 @@ impl ObjectSpace for Running<'_, '_> {
         locals: &Value,
     ) -> R<()> {
         super::builtins::frames::exec(self.it, code, frame, source, globals, locals)
+    }
+}
+
+impl Running<'_, '_> {
+    /// Calls a function or builtin function at a place of the stack with the values above it, and replaces all of them
+    /// by the result. False for other callees; nothing is changed then.
+    fn call_quick(&mut self, frame: &mut Frame<Value>, at: usize) -> R<bool> {
+        let (func, slf) = match &frame.stack[at] {
+            Value::Ref(r) => (*r, None),
+            Value::Bound(m) => (m.func, Some(Value::Ref(m.slf))),
+            Value::Method(m) => match (&m.func, &m.slf) {
+                (Value::Ref(f), Some(slf)) => (*f, Some(slf.clone())),
+                _ => return Ok(false),
+            },
+            _ => return Ok(false),
+        };
+        let n = frame.stack.len() - at - 1;
+        match self.it.heap.kind(func) {
+            Kind::Function(_) => {
+                let mut result = Value::None;
+                let args = Args::new(&frame.stack[at + 1..]);
+                self.it
+                    .call_function(func, slf.as_ref(), args, &mut result)?;
+                Self::discard(&mut frame.stack, n);
+                words::put(&mut frame.stack[at], result);
+            }
+            Kind::Builtin(b) if !b.wants_frame => {
+                let b = *b;
+                let from = match slf {
+                    // The object takes the place of its method.
+                    Some(slf) => {
+                        words::put(&mut frame.stack[at], slf);
+                        at
+                    }
+                    None => at + 1,
+                };
+                let result = self.it.call_builtin(b, Args::new(&frame.stack[from..]))?;
+                Self::discard(&mut frame.stack, n);
+                words::put(&mut frame.stack[at], result);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The same with the items of a tuple on top of the stack as the last arguments (`f(a, *args)`).
+    fn call_star(&mut self, frame: &mut Frame<Value>, desc: &CallDesc, at: usize) -> R<bool> {
+        if !desc.star || desc.dstar || !desc.keywords.is_empty() {
+            return Ok(false);
+        }
+        let is_function = match &frame.stack[at] {
+            Value::Ref(r) => matches!(self.it.heap.kind(*r), Kind::Function(_)),
+            Value::Bound(m) => matches!(self.it.heap.kind(m.func), Kind::Function(_)),
+            _ => false,
+        };
+        let Some(Value::Tuple(items)) = frame.stack.last() else {
+            return Ok(false);
+        };
+        if !is_function || items.len() > MOST_SPREAD {
+            return Ok(false);
+        }
+        let items = items.clone();
+        Self::discard(&mut frame.stack, 1);
+        for v in items.iter() {
+            words::push_copy(&mut frame.stack, v);
+        }
+        self.call_quick(frame, at)
     }
 }
 

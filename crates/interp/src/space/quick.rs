@@ -1,6 +1,8 @@
 //! Fast paths for frequent operations on builtin values. [`Interp::operation`] has all operations and gives the
 //! same results.
 
+use std::sync::Arc;
+
 use taipan_graph::HlOp;
 
 use super::Interp;
@@ -12,7 +14,7 @@ use super::value::Value;
 use super::words;
 
 /// Maximum length of strings whose comparison costs less than a step and is not counted.
-const SHORT: usize = 4096;
+pub(crate) const SHORT: usize = 4096;
 
 impl Interp<'_> {
     /// The result of an operation, if it has a fast path.
@@ -26,7 +28,7 @@ impl Interp<'_> {
             (Value::Str(x), Value::Str(y)) => {
                 let eq = match op {
                     HlOp::Add | HlOp::InplaceAdd => {
-                        return Some(Value::Str([&x[..], &y[..]].concat().into()));
+                        return Some(Value::joined(x, y));
                     }
                     HlOp::Eq => true,
                     HlOp::Ne => false,
@@ -53,6 +55,118 @@ impl Interp<'_> {
                 }
             }
             _ => None,
+        }
+    }
+
+    /// Whether a dict or set has a key whose comparison runs no code of the program.
+    pub(crate) fn quick_contains(&self, container: &Value, key: &Value) -> Option<bool> {
+        let Value::Ref(r) = container else {
+            return None;
+        };
+        let o = self.heap.get(*r);
+        let table = match &o.kind {
+            Kind::Dict(table) if o.class == ty::DICT => table,
+            Kind::Set(table) if o.class == ty::SET => table,
+            Kind::FrozenSet(table) if o.class == ty::FROZENSET => table,
+            _ => return None,
+        };
+        Some(known_slot(table, key)?.is_some())
+    }
+
+    /// Replaces the first operand by the result of an operation, if that is an item of a container or a
+    /// truth value and needs no code of the program. False otherwise; nothing is changed then.
+    #[inline]
+    pub(crate) fn quick_in_place(&mut self, op: HlOp, a: &mut Value, b: &Value) -> bool {
+        match op {
+            HlOp::GetItem => match &*a {
+                Value::Ref(r) => {
+                    let o = self.heap.get(*r);
+                    let item = match &o.kind {
+                        Kind::List(items) if o.class == ty::LIST => match b {
+                            Value::Int(i) => item_of(items, *i),
+                            _ => None,
+                        },
+                        Kind::Dict(table) if o.class == ty::DICT => {
+                            known_slot(table, b).flatten().map(|slot| table.at(slot))
+                        }
+                        _ => None,
+                    };
+                    // Large values are counted where they are read.
+                    match item {
+                        Some(
+                            v @ (Value::Int(_)
+                            | Value::Ref(_)
+                            | Value::None
+                            | Value::Bool(_)
+                            | Value::Float(_)),
+                        ) => {
+                            words::put_copy(a, v);
+                            true
+                        }
+                        _ => false,
+                    }
+                }
+                Value::Str(s) => match b {
+                    Value::Int(i) => match index_of(s.len(), *i) {
+                        Some(at) => {
+                            *a = Value::bytes(&[s[at]]);
+                            self.heap.fresh += super::meter::own_size(a);
+                            true
+                        }
+                        None => false,
+                    },
+                    _ => false,
+                },
+                Value::Tuple(items) => match b {
+                    Value::Int(i) => match index_of(items.len(), *i) {
+                        Some(at) if words::is_bare(&items[at]) => {
+                            let item = items[at].clone();
+                            *a = item;
+                            true
+                        }
+                        _ => false,
+                    },
+                    _ => false,
+                },
+                _ => false,
+            },
+            HlOp::Is => {
+                let is = a.is(b);
+                words::put(a, Value::Bool(is));
+                true
+            }
+            HlOp::Eq | HlOp::Ne => match (&*a, b) {
+                (Value::Str(x), Value::Str(y)) if x.len().min(y.len()) < SHORT => {
+                    let equal = Arc::ptr_eq(x, y) || x == y;
+                    words::put(a, Value::Bool(equal == (op == HlOp::Eq)));
+                    true
+                }
+                (Value::Tuple(_), Value::Tuple(_)) => match a.plainly_equals(b) {
+                    Some(equal) => {
+                        *a = Value::Bool(equal == (op == HlOp::Eq));
+                        true
+                    }
+                    None => false,
+                },
+                _ => false,
+            },
+            HlOp::Contains => match self.quick_contains(a, b) {
+                Some(found) => {
+                    words::put(a, Value::Bool(found));
+                    true
+                }
+                None => false,
+            },
+            HlOp::Add | HlOp::InplaceAdd => match (&*a, b) {
+                (Value::Str(x), Value::Str(y)) if x.len() + y.len() < SHORT => {
+                    // Short strings are counted as they are made: see [`Interp::made`].
+                    self.heap.fresh += super::meter::own_size(a) + y.len() as u64;
+                    *a = Value::joined(x, y);
+                    true
+                }
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -84,12 +198,10 @@ impl Interp<'_> {
 
     /// `a[i]`
     fn item_at(&mut self, a: &Value, i: i64) -> Option<Value> {
-        let of = |items: &[Value]| {
-            let at = if i < 0 { i + items.len() as i64 } else { i };
-            items.get(usize::try_from(at).ok()?).cloned()
-        };
+        let of = |items: &[Value]| item_of(items, i).cloned();
         match a {
             Value::Tuple(items) => of(items),
+            Value::Str(s) => Some(Value::bytes(&[s[index_of(s.len(), i)?]])),
             Value::Ref(r) => {
                 let o = self.heap.get(*r);
                 match &o.kind {
@@ -103,6 +215,18 @@ impl Interp<'_> {
             _ => None,
         }
     }
+}
+
+/// The item at an index, which counts from the end if it is negative.
+fn item_of(items: &[Value], i: i64) -> Option<&Value> {
+    items.get(index_of(items.len(), i)?)
+}
+
+/// The position of an index in a sequence of this length.
+#[inline(always)]
+fn index_of(len: usize, i: i64) -> Option<usize> {
+    let at = if i < 0 { i + len as i64 } else { i };
+    usize::try_from(at).ok().filter(|at| *at < len)
 }
 
 /// The slot of a key whose comparison runs no code of the program. None for other keys.
@@ -132,7 +256,7 @@ pub(crate) fn in_place(op: HlOp, a: &mut Value, b: &Value) -> bool {
                 HlOp::Ge => return set(a, p >= q),
                 HlOp::Eq => return set(a, p == q),
                 HlOp::Ne => return set(a, p != q),
-                _ => return others_in_place(op, a, p, q),
+                _ => other_integers(op, p, q),
             };
             match result {
                 Some(v) => *x = v,
@@ -159,14 +283,22 @@ fn set(a: &mut Value, b: bool) -> bool {
     true
 }
 
-fn others_in_place(op: HlOp, a: &mut Value, x: i64, y: i64) -> bool {
-    match integers(op, x, y) {
-        Some(v) => {
-            *a = v;
-            true
+/// The result of a less frequent operation, if it is an `int`.
+#[inline(never)]
+fn other_integers(op: HlOp, x: i64, y: i64) -> Option<i64> {
+    Some(match op {
+        HlOp::Mul | HlOp::InplaceMul => x.checked_mul(y)?,
+        HlOp::Or | HlOp::InplaceOr => x | y,
+        HlOp::Xor | HlOp::InplaceXor => x ^ y,
+        // For positive divisors Euclidean division rounds down, as Python does.
+        HlOp::Div | HlOp::FloorDiv | HlOp::InplaceDiv | HlOp::InplaceFloorDiv if y > 0 => {
+            x.div_euclid(y)
         }
-        None => false,
-    }
+        HlOp::Mod | HlOp::InplaceMod if y > 0 => x.rem_euclid(y),
+        HlOp::LShift | HlOp::InplaceLShift if (0..64).contains(&y) && (x << y) >> y == x => x << y,
+        HlOp::RShift | HlOp::InplaceRShift if (0..64).contains(&y) => x >> y,
+        _ => return None,
+    })
 }
 
 #[inline]
@@ -180,20 +312,8 @@ fn integers(op: HlOp, x: i64, y: i64) -> Option<Value> {
         HlOp::Ne => Value::Bool(x != y),
         HlOp::Add | HlOp::InplaceAdd => Value::Int(x.checked_add(y)?),
         HlOp::Sub | HlOp::InplaceSub => Value::Int(x.checked_sub(y)?),
-        HlOp::Mul | HlOp::InplaceMul => Value::Int(x.checked_mul(y)?),
         HlOp::And | HlOp::InplaceAnd => Value::Int(x & y),
-        HlOp::Or | HlOp::InplaceOr => Value::Int(x | y),
-        HlOp::Xor | HlOp::InplaceXor => Value::Int(x ^ y),
-        // For positive divisors Euclidean division rounds down, as Python does.
-        HlOp::Div | HlOp::FloorDiv | HlOp::InplaceDiv | HlOp::InplaceFloorDiv if y > 0 => {
-            Value::Int(x.div_euclid(y))
-        }
-        HlOp::Mod | HlOp::InplaceMod if y > 0 => Value::Int(x.rem_euclid(y)),
-        HlOp::LShift | HlOp::InplaceLShift if (0..64).contains(&y) && (x << y) >> y == x => {
-            Value::Int(x << y)
-        }
-        HlOp::RShift | HlOp::InplaceRShift if (0..64).contains(&y) => Value::Int(x >> y),
-        _ => return None,
+        _ => Value::Int(other_integers(op, x, y)?),
     })
 }
 

@@ -1,21 +1,26 @@
 //! Running bodies: frames, the instruction loop, tracebacks.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use taipan_code::{CodeConst, CodeId, Instr};
 
 use super::dict::KnownName;
+use super::fused::{Op, fuse};
 use super::heap::{Caught, Kind, Ref, Site, TracebackEntry};
 use super::ops::Running;
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Interp, R};
 use crate::Complex;
-use taipan_engine::{Frame, Step, Unwind, step, unwind};
+use taipan_engine::{Frame, ObjectSpace, Step, Unwind, step, unwind};
 
 /// Native stack that must be left before a Python call, and how much more is taken.
 const RED_ZONE: usize = 256 * 1024;
 const STACK_SEGMENT: usize = 8 * 1024 * 1024;
+
+/// Maximum number of instructions that are executed before their steps are counted.
+const MOST_UNCOUNTED: u64 = 32;
 
 /// Size of the direct-mapped cache of bodies by id.
 const RECENT: usize = 512;
@@ -50,7 +55,7 @@ impl Interp<'_> {
         }
         let code = self.left_out.apply(id, taipan_code::code(self.db, id));
         let consts = code.consts.iter().map(constant).collect();
-        let names = code.names.iter().map(|n| self.known_name(n)).collect();
+        let names: Box<[KnownName]> = code.names.iter().map(|n| self.known_name(n)).collect();
         let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
             Some(i) => i,
             None => {
@@ -59,8 +64,10 @@ impl Interp<'_> {
             }
         };
         let body = Rc::new(Body {
+            ops: fuse(&code),
             code,
             consts,
+            hints: names.iter().map(|_| Cell::default()).collect(),
             names,
             site: site as u32,
         });
@@ -144,15 +151,45 @@ impl Interp<'_> {
     fn run_loop(&mut self, id: CodeId, body: &Body, frame: &mut Frame<Value>) -> R<Outcome> {
         let (site, code) = (body.site, &*body.code);
         let gathered = self.meter.gathered();
+        // Steps that are not counted yet.
+        let mut steps = 0;
         loop {
-            self.heap.site = Site {
-                code: site,
-                pc: frame.pc,
-            };
+            let at = |pc| Site { code: site, pc };
+            if self.memory_is_due() {
+                self.heap.site = at(frame.pc);
+                self.work(0)?;
+            }
+            while steps < MOST_UNCOUNTED {
+                match self.fused(&body.ops[frame.pc as usize], body, frame) {
+                    0 => break,
+                    done => steps += done,
+                }
+            }
+            self.heap.site = at(frame.pc);
             // Buffers of the previous instruction are freed.
             self.meter.set_gathered(gathered);
-            self.work(1)?;
-            match step(&mut Running { it: self, body }, code, frame) {
+            self.work(std::mem::take(&mut steps) + 1)?;
+            let mut running = Running { it: self, body };
+            let ended = match body.ops[frame.pc as usize] {
+                Op::Call(i) => {
+                    let desc = &code.calls[i as usize];
+                    match running.call_top(code, frame, desc, desc.operands()) {
+                        Ok(()) => {
+                            frame.pc += 1;
+                            continue;
+                        }
+                        Err(Unwind::Raise(raised)) => Step::Raise(raised),
+                        Err(Unwind::Stop(s)) => Step::Stop(s),
+                    }
+                }
+                Op::Return => return Ok(Outcome::Return),
+                Op::Yield => {
+                    frame.pc += 1;
+                    return Ok(Outcome::Yield);
+                }
+                _ => step(&mut running, code, frame),
+            };
+            match ended {
                 Step::Continue => {}
                 Step::Return => return Ok(Outcome::Return),
                 Step::Yield => return Ok(Outcome::Yield),

@@ -37,6 +37,15 @@ impl Interp<'_> {
         if fits { self.made(v) } else { self.too_large() }
     }
 
+    /// The same for an item of a container, which is a number or an object in most cases.
+    #[inline(always)]
+    pub(crate) fn check_item(&mut self, v: &Value) -> R<()> {
+        match v {
+            Value::Int(_) | Value::None | Value::Bool(_) | Value::Float(_) => Ok(()),
+            v => self.check_size(v),
+        }
+    }
+
     /// Raises MemoryError if a container is too large.
     pub(crate) fn check_container(&mut self, r: Ref) -> R<()> {
         let items = match self.heap.kind(r) {

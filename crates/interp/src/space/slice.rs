@@ -38,6 +38,9 @@ impl Interp<'_> {
     }
 
     fn slice_index(&mut self, v: &Value) -> R<i64> {
+        if let Value::Int(i) = v {
+            return Ok((*i).clamp(i64::MIN / 2, i64::MAX / 2));
+        }
         match self.big_int(v) {
             Some(b) => Ok(num_traits::ToPrimitive::to_i64(&b).unwrap_or(
                 if super::number::is_negative(&b) {

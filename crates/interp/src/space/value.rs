@@ -1,13 +1,25 @@
 //! Values of the concrete space: immutable builtins stand for themselves,
 //! everything else is a reference into the heap.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
 use super::heap::Ref;
 use crate::Complex;
+
+/// Byte strings that are made often.
+struct Short {
+    empty: Arc<[u8]>,
+    /// Those of one character.
+    characters: Vec<Arc<[u8]>>,
+}
+
+static SHORT: LazyLock<Short> = LazyLock::new(|| Short {
+    empty: Arc::default(),
+    characters: (0..=255).map(|c| [c].into()).collect(),
+});
 
 /// A Python value. Its tag takes a whole word, so that copies of a value move words and
 /// nothing that was just written is read in other pieces: the processor would wait.
@@ -43,26 +55,30 @@ pub(crate) enum Value {
 /// The items of a tuple, which several values share. It knows how deep tuples are nested in it,
 /// and how many values it has with those of these: tuples become constants, which share nothing
 /// and are walked by recursion.
+///
+/// It is one block of memory, whose first value is not an item but these two numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Tuple(Arc<Items>);
+pub(crate) struct Tuple(Arc<[Value]>);
 
-/// The shared parts of a tuple.
-#[derive(Debug)]
-pub(crate) struct Items {
-    items: Box<[Value]>,
-    depth: u32,
-    nodes: u64,
-}
+/// Bits of the number of values in the first value of a tuple.
+const NODES: u32 = 40;
 
 impl Tuple {
+    fn header(&self) -> i64 {
+        match self.0.first() {
+            Some(Value::Int(header)) => *header,
+            _ => unreachable!("the first value of a tuple"),
+        }
+    }
+
     /// Levels of tuples.
     pub(crate) fn depth(&self) -> u32 {
-        self.0.depth
+        (self.header() >> NODES) as u32
     }
 
     /// Values in it, those of tuples in it among them.
     pub(crate) fn nodes(&self) -> u64 {
-        self.0.nodes
+        (self.header() & ((1 << NODES) - 1)) as u64
     }
 
     /// Whether it is the same object as another one.
@@ -70,14 +86,34 @@ impl Tuple {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The parts that it shares with other values.
-    pub(crate) fn shared(&self) -> &Arc<Items> {
+    /// The block that it shares with other values.
+    pub(crate) fn shared(&self) -> &Arc<[Value]> {
         &self.0
     }
 
-    /// The tuple that shares this.
-    pub(crate) fn sharing(items: Arc<Items>) -> Tuple {
-        Tuple(items)
+    /// The tuple that shares this block of another one.
+    pub(crate) fn sharing(block: Arc<[Value]>) -> Tuple {
+        Tuple(block)
+    }
+
+    /// The first value of a tuple with these items.
+    fn first(items: &[Value]) -> Value {
+        let mut depth = 0;
+        let mut nodes = items.len() as u64;
+        for v in items {
+            let inner = match v {
+                Value::Tuple(inner) => inner,
+                Value::Method(m) => match &m.slf {
+                    Some(Value::Tuple(inner)) => inner,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            depth = depth.max(inner.depth());
+            nodes = nodes.saturating_add(inner.nodes());
+        }
+        let nodes = nodes.min((1 << NODES) - 1);
+        Value::Int(i64::from(depth.min(u32::MAX >> 10) + 1) << NODES | nodes as i64)
     }
 }
 
@@ -85,30 +121,26 @@ impl std::ops::Deref for Tuple {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
-        &self.0.items
+        &self.0[1..]
+    }
+}
+
+impl From<&[Value]> for Tuple {
+    fn from(items: &[Value]) -> Tuple {
+        let first = Tuple::first(items);
+        Tuple(
+            std::iter::once(first)
+                .chain(items.iter().cloned())
+                .collect(),
+        )
     }
 }
 
 impl FromIterator<Value> for Tuple {
     fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Tuple {
-        let items: Box<[Value]> = items.into_iter().collect();
-        let mut depth = 0;
-        let mut nodes = items.len() as u64;
-        let bound = |v: &Value| match v {
-            Value::Method(m) => m.slf.clone(),
-            _ => None,
-        };
-        for v in &items {
-            if let Value::Tuple(inner) = bound(v).as_ref().unwrap_or(v) {
-                depth = depth.max(inner.depth());
-                nodes = nodes.saturating_add(inner.nodes());
-            }
-        }
-        Tuple(Arc::new(Items {
-            items,
-            depth: depth + 1,
-            nodes,
-        }))
+        let items: Vec<Value> = items.into_iter().collect();
+        let first = Tuple::first(&items);
+        Tuple(std::iter::once(first).chain(items).collect())
     }
 }
 
@@ -159,12 +191,27 @@ impl Value {
 
     /// A byte string.
     pub(crate) fn str(s: &str) -> Value {
-        Value::Str(s.as_bytes().into())
+        Value::bytes(s.as_bytes())
     }
 
     /// A byte string.
     pub(crate) fn bytes(s: &[u8]) -> Value {
-        Value::Str(s.into())
+        Value::Str(match s {
+            [] => SHORT.empty.clone(),
+            [c] => SHORT.characters[usize::from(*c)].clone(),
+            _ => s.into(),
+        })
+    }
+
+    /// `a + b` for byte strings.
+    pub(crate) fn joined(a: &[u8], b: &[u8]) -> Value {
+        // One allocation: an `Arc` cannot take over the buffer of a vector.
+        let mut whole: Arc<[u8]> = std::iter::repeat_n(0, a.len() + b.len()).collect();
+        if let Some(bytes) = Arc::get_mut(&mut whole) {
+            bytes[..a.len()].copy_from_slice(a);
+            bytes[a.len()..].copy_from_slice(b);
+        }
+        Value::Str(whole)
     }
 
     /// A tuple.

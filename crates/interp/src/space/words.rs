@@ -31,7 +31,7 @@ pub(crate) fn push_local(locals: &mut Vec<Option<Value>>, v: &Value) {
 
 /// Whether dropping a value has no effect.
 #[inline(always)]
-fn is_bare(v: &Value) -> bool {
+pub(crate) fn is_bare(v: &Value) -> bool {
     matches!(
         v,
         Value::Int(_)

@@ -653,7 +653,10 @@ fn sum(it: &mut Interp, args: Args<'_>) -> R {
     let mut acc = args.get(1).cloned().unwrap_or(Value::Int(0));
     let iter = it.iter(&args.pos[0])?;
     while let Some(v) = it.next_item(&iter)? {
-        acc = it.binary(HlOp::Add, &acc, &v)?;
+        acc = match (&acc, &v) {
+            (Value::Int(x), Value::Int(y)) if x.checked_add(*y).is_some() => Value::Int(x + y),
+            _ => it.binary(HlOp::Add, &acc, &v)?,
+        };
     }
     Ok(acc)
 }
