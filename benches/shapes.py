@@ -245,6 +245,77 @@ def specialized(size):
     return lines + ["    print total", "    return 0"]
 
 
+def containers(size):
+    """So many functions, each with a list of tuples and a dict of a class of its own."""
+    lines = []
+    for i in range(size):
+        lines += [
+            "class C%d(object):" % i,
+            "    def __init__(self, n):",
+            "        self.n = n",
+            "def f%d(n):" % i,
+            "    pairs = [(n, C%d(n))]" % i,
+            "    pairs.append((n + 1, C%d(n + 1)))" % i,
+            "    table = {}",
+            "    for key, c in pairs:",
+            "        table[key] = c",
+            "    return len(pairs) + table[n].n",
+        ]
+    lines += ["def entry_point(argv):", "    n = len(argv)", "    total = 0"]
+    lines += ["    total += f%d(n)" % i for i in range(size)]
+    return lines + ["    print total", "    return 0"]
+
+
+def exceptions(size):
+    """So many classes of exceptions, each with functions that raise and catch it."""
+    lines = ["class Error(Exception):", "    pass"]
+    for i in range(size):
+        lines += [
+            "class E%d(Error):" % i,
+            "    def __init__(self, n):",
+            "        self.n = n",
+            "def raise%d(n):" % i,
+            "    if n > %d:" % i,
+            "        raise E%d(n)" % i,
+            "    return n",
+            "def f%d(n):" % i,
+            "    try:",
+            "        return raise%d(n)" % i,
+            "    except E%d as e:" % i,
+            "        return e.n",
+        ]
+    for start in range(0, size, 100):
+        lines += ["def group%d(n):" % start, "    total = 0", "    try:"]
+        lines += ["        total += f%d(n)" % i for i in range(start, min(size, start + 100))]
+        lines += ["    except Error:", "        return 0", "    return total"]
+    lines += ["def entry_point(argv):", "    n = len(argv)", "    total = 0"]
+    lines += ["    total += group%d(n)" % start for start in range(0, size, 100)]
+    return lines + ["    print total", "    return 0"]
+
+
+def tried(size):
+    """A function that calls so many others in a try statement."""
+    lines = []
+    for i in range(size):
+        lines += ["def f%d(n):" % i, "    if n > %d:" % i, "        raise ValueError", "    return n"]
+    lines += ["def entry_point(argv):", "    n = len(argv)", "    total = 0", "    try:"]
+    lines += ["        total += f%d(n)" % i for i in range(size)]
+    return lines + ["    except ValueError:", "        total = -1", "    print total", "    return 0"]
+
+
+def prebuilt_dict(size):
+    """A prebuilt dict of so many tuples."""
+    return [
+        "table = {}",
+        "for i in range(%d):" % size,
+        "    table['key%d' % i] = (i, 'value%d' % i, i * 0.5)",
+        "def entry_point(argv):",
+        "    number, name, half = table[argv[0]]",
+        "    print number, name, half",
+        "    return 0",
+    ]
+
+
 def seconds(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -253,7 +324,7 @@ def seconds(command):
 
 
 # Shapes of many parts that are small each.
-TIMES = {table: 5, operations: 10}
+TIMES = {table: 5, operations: 10, prebuilt_dict: 20}
 
 SHAPES = (
     calls,
@@ -272,6 +343,10 @@ SHAPES = (
     wrapped,
     specialized,
     operations,
+    containers,
+    exceptions,
+    tried,
+    prebuilt_dict,
 )
 
 
