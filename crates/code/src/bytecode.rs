@@ -362,6 +362,8 @@ pub struct Code {
     pub handlers: Vec<Handler>,
     /// Whether it contains `yield`.
     pub generator: bool,
+    /// What `from __future__ import ..` its file has, as the flags that `co_flags` has of it.
+    pub future: u32,
     /// Greatest stack depth.
     pub max_stack: u32,
     /// Index of the docstring in `consts`.
@@ -404,6 +406,7 @@ impl Code {
             argcount: 0,
             varargs: false,
             varkeywords: false,
+            future: 0,
             locals: Vec::new(),
             cells: Vec::new(),
             frees: Vec::new(),

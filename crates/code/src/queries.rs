@@ -187,6 +187,8 @@ pub struct CodeSignature {
     pub varkeywords: bool,
     /// Whether calling it makes a generator.
     pub generator: bool,
+    /// [`Code::future`].
+    pub future: u32,
     /// The docstring.
     pub doc: Option<CodeConst>,
 }
@@ -201,6 +203,7 @@ pub fn code_signature(db: &dyn Db, id: CodeId) -> Arc<CodeSignature> {
         varargs: code.varargs,
         varkeywords: code.varkeywords,
         generator: code.generator,
+        future: code.future,
         doc: code.doc.map(|at| code.consts[at as usize].clone()),
     })
 }

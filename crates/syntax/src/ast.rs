@@ -76,6 +76,17 @@ pub struct Future {
     pub absolute_import: bool,
 }
 
+impl Future {
+    /// The flags of code objects that stand for them.
+    pub fn flags(self) -> u32 {
+        let flag = |is_on: bool, flag| if is_on { flag } else { 0 };
+        flag(self.division, 0x2000)
+            | flag(self.absolute_import, 0x4000)
+            | flag(self.print_function, 0x1_0000)
+            | flag(self.unicode_literals, 0x2_0000)
+    }
+}
+
 /// An expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expr {

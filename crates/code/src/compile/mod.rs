@@ -220,6 +220,7 @@ impl<'a> Compiler<'a> {
             instrs: Vec::new(),
             handlers: Vec::new(),
             generator: scope.generator,
+            future: self.ast.future.flags(),
             max_stack: 0,
             doc,
             poisoned: self.poisoned,

@@ -378,7 +378,8 @@ impl Interp<'_> {
                 "func_dict" | "__dict__" => Some(Value::Ref(self.heap.attrs(r))),
                 "func_doc" | "__doc__" => {
                     let id = f.code;
-                    Some(self.docstring(id))
+                    let set = self.heap.attr(r, "__doc__").cloned();
+                    Some(set.unwrap_or_else(|| self.docstring(id)))
                 }
                 "__module__" => {
                     let globals = f.globals;
@@ -395,6 +396,11 @@ impl Interp<'_> {
                 )),
                 "__self__" | "__doc__" => Some(Value::None),
                 "__call__" => Some(Value::Ref(r)),
+                "__get__" if b.binding == Binding::Method => {
+                    let get = Kind::Builtin(&super::builtins::object::DESCRIPTOR[0]);
+                    let get = self.heap.alloc(ty::BUILTIN, get);
+                    Some(self.heap.bound(get, r, ty::BUILTIN))
+                }
                 _ => None,
             },
             (Kind::Opaque(n) | Kind::Absent(n), "__name__") => {
@@ -468,7 +474,8 @@ impl Interp<'_> {
                 Value::Int(
                     0x43 | if code.varargs { 4 } else { 0 }
                         | if code.varkeywords { 8 } else { 0 }
-                        | if code.generator { 0x20 } else { 0 },
+                        | if code.generator { 0x20 } else { 0 }
+                        | i64::from(code.future),
                 )
             }
             "co_filename" => Value::str(&self.file_name(id)),
@@ -752,6 +759,10 @@ impl Interp<'_> {
                     if let Some(s) = v.as_text() {
                         f.name = s.into();
                     }
+                    return Ok(());
+                }
+                "func_doc" => {
+                    self.heap.set_attr(r, "__doc__", v);
                     return Ok(());
                 }
                 "func_defaults" | "__defaults__" => {

@@ -243,10 +243,15 @@ impl Interp<'_> {
             && let Some(dstar) = rest.next()
         {
             for (k, v) in self.mapping_items(dstar)? {
-                let Some(name) = k.as_text() else {
+                let ascii = |c: &u32| u8::try_from(*c).ok().filter(u8::is_ascii).map(char::from);
+                let name: Option<String> = match &k {
+                    Value::Unicode(u) => u.iter().map(ascii).collect(),
+                    k => k.as_text().map(str::to_owned),
+                };
+                let Some(name) = name else {
                     return self.type_error("keywords must be strings");
                 };
-                if keywords.iter().any(|(n, _)| &**n == name) {
+                if keywords.iter().any(|(n, _)| **n == *name) {
                     let f = self.callable_name(callee);
                     return self.type_error(format!(
                         "{f}() got multiple values for keyword argument '{name}'"

@@ -321,6 +321,16 @@ impl Interp<'_> {
         self.heap.is_subclass(self.heap.type_of(v), class)
     }
 
+    /// The class that a builtin function makes instances of, where the class has the function's
+    /// name in Python.
+    fn class_behind(&self, function: Ref) -> Option<Ref> {
+        match self.heap.kind(function) {
+            Kind::Builtin(b) if b.name == "__builtin__.slice" => Some(ty::SLICE),
+            Kind::Builtin(b) if b.name == "__builtin__.xrange" => Some(ty::XRANGE),
+            _ => None,
+        }
+    }
+
     /// `isinstance(v, classes)`
     pub(crate) fn isinstance(&mut self, v: &Value, classes: &Value) -> R<bool> {
         if let Some(name) = self.absent_name(v).or_else(|| self.absent_name(classes)) {
@@ -359,6 +369,9 @@ impl Interp<'_> {
                     return Ok(self.heap.is_subclass(claimed, *c));
                 }
                 Ok(false)
+            }
+            Value::Ref(f) if let Some(class) = self.class_behind(*f) => {
+                Ok(self.is_instance_of(v, class))
             }
             other => match super::modules::lltype::is_type_of_kind(self, v, other) {
                 Some(answer) => Ok(answer),

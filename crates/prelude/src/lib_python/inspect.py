@@ -7,6 +7,10 @@ from collections import namedtuple
 Arguments = namedtuple('Arguments', 'args varargs keywords')
 ArgSpec = namedtuple('ArgSpec', 'args varargs keywords defaults')
 
+# Flags of code objects.
+CO_OPTIMIZED, CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS = 0x1, 0x2, 0x4, 0x8
+CO_NESTED, CO_GENERATOR, CO_NOFREE = 0x10, 0x20, 0x40
+
 
 def ismodule(x):
     return isinstance(x, types.ModuleType)

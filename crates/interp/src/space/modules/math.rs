@@ -1,13 +1,18 @@
 //! `math`.
 
+use std::f64::consts::LN_2;
+
 use num_bigint::BigInt;
-use num_traits::{FromPrimitive, ToPrimitive};
+use num_traits::{FromPrimitive, Signed, ToPrimitive};
 
 use crate::space::builtin::{Args, Builtin};
 use crate::space::heap::Ref;
 use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
+
+/// From here on `sqrt(x * x + 1)` is `x`.
+const LARGE: f64 = 1e10;
 
 fn float(it: &mut Interp, args: Args<'_>, i: usize, f: &str) -> R<f64> {
     let v = args.need(it, i, f)?;
@@ -36,11 +41,13 @@ macro_rules! unary {
 }
 unary! {
     acos = f64::acos;
-    acosh = f64::acosh;
+    // Of numbers that cannot be doubled.
+    acosh = |x| if x > LARGE { x.ln() + LN_2 } else { x.acosh() };
     asin = f64::asin;
-    asinh = f64::asinh;
+    asinh = |x| if x.abs() > LARGE { (x.abs().ln() + LN_2).copysign(x) } else { x.asinh() };
     atan = f64::atan;
-    atanh = f64::atanh;
+    // The poles are no overflows.
+    atanh = |x| if x.abs() == 1.0 { f64::NAN } else { x.atanh() };
     ceil = f64::ceil;
     cos = f64::cos;
     cosh = f64::cosh;
@@ -100,7 +107,7 @@ fn logarithm(it: &mut Interp, v: &Value) -> R<f64> {
     {
         let shift = l.bits() - 64;
         let top = (&**l >> shift).to_f64().unwrap_or(1.0);
-        return Ok(top.ln() + shift as f64 * std::f64::consts::LN_2);
+        return Ok(top.ln() + shift as f64 * LN_2);
     }
     let x = it.float_of(v)?;
     if x <= 0.0 {
@@ -171,7 +178,13 @@ fn frexp(it: &mut Interp, args: Args<'_>) -> R {
 fn ldexp(it: &mut Interp, args: Args<'_>) -> R {
     let x = float(it, args, 0, "ldexp")?;
     let arg = args.need(it, 1, "ldexp")?;
-    let e = it.index_of(arg)?.clamp(-3000, 3000) as i32;
+    let e = match arg {
+        Value::Long(l) => i32::from(l.is_positive()) * 6000 - 3000,
+        _ => it.index_of(arg)?.clamp(-3000, 3000) as i32,
+    };
+    if x == 0.0 || !x.is_finite() {
+        return Ok(Value::Float(x));
+    }
     let half = e / 2;
     checked(it, x * 2f64.powi(half) * 2f64.powi(e - half), &[x])
 }

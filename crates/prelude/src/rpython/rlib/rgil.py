@@ -17,17 +17,23 @@ def allocate():
 def acquire():
     if we_are_translated():
         rpy_gil_acquire()
+    else:
+        _emulated.is_held = True
 
 
 def acquire_maybe_in_new_thread():
     if we_are_translated():
         rpy_gil_acquire()
+    else:
+        _emulated.is_held = True
 
 
 def release():
     """Nothing that the collector moves may be touched until the next acquire()."""
     if we_are_translated():
         rpy_gil_release()
+    else:
+        _emulated.is_held = False
 
 
 def yield_thread():
@@ -38,13 +44,13 @@ def yield_thread():
 
 def gil_get_holder():
     if not we_are_translated():
-        return 0
+        return 1 if _emulated.is_held else 0
     return rpy_gil_holder()
 
 
 def am_I_holding_the_GIL():
     if not we_are_translated():
-        return True
+        return _emulated.is_held
     return rpy_gil_holder() == rpy_thread_ident()
 
 
@@ -58,3 +64,15 @@ def invoke_after_thread_switch(callback):
     such function, which raises nothing."""
     if we_are_translated():
         _set_switched(rffi.llhelper(_CALLBACK, callback))
+
+
+class _Emulated(object):
+    """The lock while a program loads, and of tests that are interpreted."""
+    is_held = True
+
+_emulated = _Emulated()
+
+
+def _reset_emulated_gil_holder():
+    """Tests begin with the lock, whatever the one before has left."""
+    _emulated.is_held = True
