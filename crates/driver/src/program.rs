@@ -87,8 +87,13 @@ pub const SYNTAX: ErrorCode = ErrorCode::InvalidSyntax;
 pub fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
     db.log().observed().imported(db, program);
     let target = db.files().get(db, program.target(db));
-    let mut all = taipan_code::syntax_diagnostics(db, target).to_vec();
-    for file in taipan_interp::program_files(db, program).iter() {
+    let files = taipan_interp::program_files(db, program);
+    // Hooks of tests may take it for something else than Python.
+    let mut all = match program.tests(db) && !files.contains(&target) {
+        true => Vec::new(),
+        false => taipan_code::syntax_diagnostics(db, target).to_vec(),
+    };
+    for file in files.iter() {
         if *file != target {
             all.extend(taipan_code::syntax_diagnostics(db, *file).iter().cloned());
         }

@@ -37,6 +37,8 @@ pub struct TestItem {
     pub interpreted: Option<Box<str>>,
     /// Of what kinds its arguments are, of a test with parameters.
     pub kinds: Box<str>,
+    /// Its line, from 1, where it is known without the function.
+    pub line: Option<u32>,
 }
 
 /// The tests of a module.
@@ -61,21 +63,55 @@ pub(crate) struct RawItem {
     values: Vec<Value>,
 }
 
-/// Looks for tests in a module that has been run.
-pub(crate) fn collect(it: &mut Interp, module: Ref) -> Result<Vec<RawItem>, Tests> {
-    let found = it.load("_taipan_testing").and_then(|testing| {
-        let list = it.call_method(&Value::Ref(testing), "collect", &[Value::Ref(module)])?;
-        it.list_of(&list)
-    });
-    match found {
-        Ok(items) => Ok(items
-            .into_iter()
-            .filter_map(|v| match v {
-                Value::Tuple(t) => Some(RawItem { values: t.to_vec() }),
-                _ => None,
+/// What looks for the tests of a file.
+pub(crate) struct Finder {
+    finder: Value,
+    session: Option<Value>,
+}
+
+impl Finder {
+    /// Loads the `conftest.py` files for a test file, and asks their hooks for what they want.
+    pub(crate) fn new(it: &mut Interp, path: &str, name: &str) -> Result<Finder, Tests> {
+        let made = it.load("sys").and_then(|_| {
+            let testing = Value::Ref(it.load("_taipan_testing")?);
+            let finder =
+                it.call_method(&testing, "Finder", &[Value::str(path), Value::str(name)])?;
+            let session = it.getattr(&finder, "session")?;
+            Ok(Finder {
+                finder,
+                session: (!session.is_none()).then_some(session),
             })
-            .collect()),
-        Err(e) => Err(failure(it, &e)),
+        });
+        made.map_err(|e| failure(it, &e))
+    }
+
+    /// The session, where hooks find the tests and set them up.
+    pub(crate) fn session(&self) -> Option<&Value> {
+        self.session.as_ref()
+    }
+
+    /// Looks for tests in a module that has been run.
+    pub(crate) fn of_module(&self, it: &mut Interp, module: Ref) -> Result<Vec<RawItem>, Tests> {
+        self.find(it, "of_module", &[Value::Ref(module)])
+    }
+
+    /// Has the hooks look for tests.
+    pub(crate) fn of_session(&self, it: &mut Interp) -> Result<Vec<RawItem>, Tests> {
+        self.find(it, "of_session", &[])
+    }
+
+    fn find(&self, it: &mut Interp, how: &str, args: &[Value]) -> Result<Vec<RawItem>, Tests> {
+        let found = it.call_method(&self.finder, how, args);
+        match found.and_then(|list| it.list_of(&list)) {
+            Ok(items) => Ok(items
+                .into_iter()
+                .filter_map(|v| match v {
+                    Value::Tuple(t) => Some(RawItem { values: t.to_vec() }),
+                    _ => None,
+                })
+                .collect()),
+            Err(e) => Err(failure(it, &e)),
+        }
     }
 }
 
@@ -125,6 +161,69 @@ pub fn run_test(db: &dyn Db, program: Program, number: usize) -> Result<TestRun,
     }
 }
 
+/// Whether hooks of `conftest.py` files set the tests of a program up ([`TestSession`]).
+pub fn has_test_session(db: &dyn Db, program: Program) -> bool {
+    crate::image(db, program).test_session.is_some()
+}
+
+/// The tests of a file whose `conftest.py` files have hooks. They are run one after the other, so that
+/// what hooks, fixtures and tests keep is there for the next one.
+pub struct TestSession<'db> {
+    it: Interp<'db>,
+    session: Value,
+    items: &'db [Value],
+}
+
+impl<'db> TestSession<'db> {
+    /// The session of a program, if it has one, on a copy of what import time left.
+    pub fn new(db: &'db dyn Db, program: Program) -> Option<TestSession<'db>> {
+        let image = crate::image(db, program);
+        let (session, thawed) = (image.test_session.clone()?, image.thawed.as_ref()?);
+        Some(TestSession {
+            it: Interp::over(db, program, &thawed.world),
+            session,
+            items: &image.test_items,
+        })
+    }
+
+    /// Sets a test up, within the limits of import time.
+    pub fn set_up(&mut self, number: usize) -> TestRun {
+        self.it.steps = self.it.program.step_limit(self.it.db);
+        self.it.collections = Collections::passed_over();
+        self.run("set_up", &[self.items[number].clone()])
+    }
+
+    /// Calls a test that is set up. Where more has to be known of its collections, that is returned
+    /// instead: it is for a copy of this session, made before the call. This one is of no use then.
+    /// None is known at first.
+    pub fn call(&mut self, number: usize, known: &[u8]) -> Result<TestRun, Vec<u8>> {
+        self.it.steps = u64::MAX;
+        self.it.collections = Collections::from_bytes(known);
+        let item = self.items[number].clone();
+        let run = self.run("call", std::slice::from_ref(&item));
+        match self.it.collection(&[self.session.clone(), item]) {
+            Some(known) => Err(known.to_bytes()),
+            None => Ok(run),
+        }
+    }
+
+    /// Tears a test down, and what is around it and not around the next one.
+    pub fn tear_down(&mut self, number: usize, next: Option<usize>) -> TestRun {
+        self.it.collections = Collections::passed_over();
+        let next = next.map_or(Value::None, |n| self.items[n].clone());
+        self.run("tear_down", &[self.items[number].clone(), next])
+    }
+
+    fn run(&mut self, phase: &str, args: &[Value]) -> TestRun {
+        let session = self.session.clone();
+        let outcome = self.it.call_method(&session, phase, args);
+        TestRun {
+            raised: outcome.err().map(|e| raised(&mut self.it, &e)),
+            printed: std::mem::take(&mut self.it.out),
+        }
+    }
+}
+
 fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
     let (class, value) = match e {
         Unwind::Raise(raised) => match &raised.0 {
@@ -170,8 +269,7 @@ pub(crate) fn failure(it: &Interp, e: &Unwind<Value, Fatal>) -> Tests {
         let file = note.span.map(|s| s.file);
         file.is_some_and(|f| f.path(it.db).starts_with(SHIPPED))
     };
-    let own = d.notes.iter().take_while(|note| is_own(note)).count();
-    d.notes.drain(..own);
+    d.notes.retain(|note| !is_own(note));
     if let Unwind::Raise(raised) = e
         && let Value::Ref(class) = &raised.0
         && it.heap.class_name(*class) == "Skipped"
@@ -215,6 +313,10 @@ impl RawItem {
             problem: text(get(7)),
             interpreted: text(get(8)),
             kinds: text(get(10)).unwrap_or_default(),
+            line: match get(11) {
+                Value::Int(line) => u32::try_from(*line).ok(),
+                _ => None,
+            },
         }
     }
 

@@ -201,7 +201,7 @@ fn test(db: &Database, program: Program, number: usize, item: &TestItem) -> Test
     Test {
         number,
         name: item.name.to_string(),
-        line: line_of(db, program, item.func),
+        line: item.line.unwrap_or_else(|| line_of(db, program, item.func)),
         keywords: item.keywords.iter().map(|k| k.to_string()).collect(),
         skip: text(&item.skip),
         xfail: text(&item.xfail),

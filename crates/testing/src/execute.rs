@@ -8,7 +8,7 @@ use taipan_base::Program;
 use taipan_code::explanation as field;
 use taipan_codegen::Place;
 use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
-use taipan_interp::run_test;
+use taipan_interp::{TestRun, run_test};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
@@ -69,8 +69,10 @@ struct Raised {
 }
 
 /// Files of which frames say nothing of a test.
-const HELPERS: [&str; 5] = [
+const HELPERS: [&str; 7] = [
     "/_taipan_testing.py",
+    "/_taipan_hooks.py",
+    "/_taipan_nodes.py",
     "/_taipan_fixtures.py",
     "/lib_python/pytest.py",
     "/lib_python/unittest.py",
@@ -119,13 +121,19 @@ pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncS
 /// Runs a test in the interpreter, as Python, in a child. No other thread of the parent
 /// may be at work on the database.
 pub(super) fn run_as_python(db: &Database, program: Program, number: usize) {
-    let run = match run_test(db, program, number) {
-        Ok(run) => run,
-        Err(why) => return record(kind::BROKEN, why.as_bytes()),
-    };
-    // The report has it; where nobody reads it, there is nothing to be done.
-    let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
-    let _ = std::io::Write::flush(&mut std::io::stdout());
+    match run_test(db, program, number) {
+        Ok(run) => {
+            // The report has it; where nobody reads it, there is nothing to be done.
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
+            let _ = std::io::Write::flush(&mut std::io::stdout());
+            record_run(run);
+        }
+        Err(why) => record(kind::BROKEN, why.as_bytes()),
+    }
+}
+
+/// Writes what the run of a test came to, in a child.
+pub(super) fn record_run(run: TestRun) {
     let Some(raised) = run.raised else {
         return record(kind::RETURNED, b"");
     };

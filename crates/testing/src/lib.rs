@@ -22,6 +22,7 @@ mod history;
 mod process;
 mod report;
 mod select;
+mod session;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -43,8 +44,10 @@ use execute::{Execution, Position};
 use fingerprint::Fingerprint;
 use history::{History, Known};
 use process::Pool;
+use session::Workers;
 use taipan_driver::parts::SYNTAX;
-use taipan_driver::{Database, Failure, LoadOptions, QueryEvent, Reader, Timings};
+use taipan_driver::{Database, Failure, LoadOptions, QueryEvent, Reader, Timings, guarded};
+use taipan_interp::TestSession;
 
 /// Code of the error that a function cannot be compiled since its file is no Python.
 const NO_PYTHON: ErrorCode = ErrorCode::BrokenFunction;
@@ -308,9 +311,48 @@ impl Run<'_> {
             return Ok(());
         }
         let runner = code::python(self.db, module)?;
-        let waiting = as_python.iter().map(|(i, _)| (*i, None)).collect();
+        let waiting: Vec<usize> = as_python.iter().map(|(i, _)| *i).collect();
         pending.interpreted = as_python.into_iter().collect();
-        self.timed(|run| run.execute(module, &runner, waiting, &mut pending))
+        self.timed(
+            |run| match taipan_interp::has_test_session(run.db, module.program) {
+                true => run.execute_session(module, &waiting, &mut pending),
+                false => {
+                    let waiting = waiting.iter().map(|i| (*i, None)).collect();
+                    run.execute(module, &runner, waiting, &mut pending)
+                }
+            },
+        )
+    }
+
+    /// Has workers run the tests of a session.
+    fn execute_session(
+        &mut self,
+        module: &Module,
+        tests: &[usize],
+        pending: &mut Pending<'_>,
+    ) -> Result<(), Failure> {
+        let db = self.db;
+        let cannot = |e| Failure::Usage(format!("a test cannot be started: {e}"));
+        let number = |i: &usize| pending.cases[*i].test.number;
+        let numbers: Vec<usize> = tests.iter().map(number).collect();
+        let mut workers = Workers::new(self.options.timeout).map_err(cannot)?;
+        let mut waiting = tests.len();
+        while waiting > 0 && !self.is_over() {
+            // The database's owner may want to change inputs; what runs is outdated then.
+            salsa::Database::unwind_if_revision_cancelled(db);
+            while workers.len() < self.options.jobs.clamp(1, waiting)
+                && workers.has_work(tests.len())
+                && let Some(session) = guarded(|| TestSession::new(db, module.program))?
+            {
+                workers.start(session, &numbers).map_err(cannot)?;
+            }
+            for (place, ended) in workers.next(Duration::from_millis(100)) {
+                let execution = execute::interpret(ended, self.options.timeout);
+                waiting -= 1;
+                self.finish(pending, tests[place], execution, false);
+            }
+        }
+        Ok(())
     }
 
     /// Counts what runs as the execution of tests.

@@ -56,6 +56,104 @@ struct Child {
     timed_out: bool,
 }
 
+/// A child whose records are read while it runs. It may be followed by copies of itself: it is there
+/// as long as one of them is.
+pub(super) struct Process {
+    pid: pid_t,
+    report: Stream,
+    output: Stream,
+}
+
+impl Process {
+    /// Starts a child that does `work` and ends; it writes records with [`record`].
+    pub(super) fn start(work: impl FnOnce()) -> io::Result<Process> {
+        let (report, report_end) = pipe()?;
+        let (output, output_end) = pipe()?;
+        // SAFETY: as in [`Pool::start`].
+        let pid = unsafe { libc::fork() };
+        match pid {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => in_child(report_end.as_raw_fd(), output_end.as_raw_fd(), work),
+            _ => {}
+        }
+        Ok(Process {
+            pid,
+            report: Stream::new(report, usize::MAX)?,
+            output: Stream::new(output, OUTPUT_LIMIT)?,
+        })
+    }
+
+    /// Reads what some have written, once there is something, or after some time.
+    pub(super) fn poll<'a>(all: impl Iterator<Item = &'a mut Process>, wait: Duration) {
+        let all: Vec<&mut Process> = all.collect();
+        let streams = all.iter().flat_map(|p| [&p.report, &p.output]);
+        wait_for(streams, wait);
+        for p in all {
+            p.report.read();
+            p.output.read();
+        }
+    }
+
+    /// The records that are complete.
+    pub(super) fn take_records(&mut self) -> Vec<(u8, Vec<u8>)> {
+        let (records, rest) = parse_records(&self.report.bytes);
+        let taken = self.report.bytes.len() - rest;
+        self.report.bytes.drain(..taken);
+        records
+    }
+
+    /// What it has printed since that was asked for last.
+    pub(super) fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output.bytes)
+    }
+
+    /// Whether there will be more records.
+    pub(super) fn is_open(&self) -> bool {
+        self.report.fd.is_some()
+    }
+
+    /// Ends it, its copies, and what they started.
+    pub(super) fn kill(&self) {
+        kill(self.pid);
+    }
+
+    /// Waits until it ends.
+    pub(super) fn wait(&mut self) -> Exit {
+        let mut status = 0;
+        // SAFETY: the child is ours and not yet waited for.
+        unsafe { libc::waitpid(self.pid, &raw mut status, 0) };
+        if libc::WIFSIGNALED(status) {
+            Exit::Signal(libc::WTERMSIG(status))
+        } else {
+            Exit::Code(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
+/// Ends a child and what it started.
+fn kill(pid: pid_t) {
+    // SAFETY: the child is not yet waited for, so its number is its own.
+    unsafe {
+        libc::kill(-pid, libc::SIGKILL);
+        libc::kill(pid, libc::SIGKILL);
+    }
+}
+
+/// Waits until one of the streams has something to read, or for some time.
+fn wait_for<'a>(streams: impl Iterator<Item = &'a Stream>, wait: Duration) {
+    let mut fds: Vec<libc::pollfd> = streams
+        .filter_map(|s| Some(s.fd.as_ref()?.as_raw_fd()))
+        .map(|fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    let millis = c_int::try_from(wait.as_millis()).unwrap_or(c_int::MAX);
+    // SAFETY: the array is ours and as long as said.
+    unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, millis) };
+}
+
 /// The reading end of a pipe and what came out of it.
 struct Stream {
     fd: Option<OwnedFd>,
@@ -134,22 +232,8 @@ impl Pool {
 
     /// Reads what there is to read.
     fn poll(&mut self, wait: Duration) {
-        let streams = || {
-            self.children
-                .iter()
-                .flat_map(|c| [&c.report, &c.output])
-                .filter_map(|s| Some(s.fd.as_ref()?.as_raw_fd()))
-        };
-        let mut fds: Vec<libc::pollfd> = streams()
-            .map(|fd| libc::pollfd {
-                fd,
-                events: libc::POLLIN,
-                revents: 0,
-            })
-            .collect();
-        let millis = c_int::try_from(wait.as_millis()).unwrap_or(c_int::MAX);
-        // SAFETY: the array is ours and as long as said.
-        unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, millis) };
+        let streams = self.children.iter().flat_map(|c| [&c.report, &c.output]);
+        wait_for(streams, wait);
         for c in &mut self.children {
             c.report.read();
             c.output.read();
@@ -171,11 +255,7 @@ impl Drop for Pool {
 impl Child {
     /// Ends the child and what it started.
     fn kill(&self) {
-        // SAFETY: the child is not yet waited for, so its number is its own.
-        unsafe {
-            libc::kill(-self.pid, libc::SIGKILL);
-            libc::kill(self.pid, libc::SIGKILL);
-        }
+        kill(self.pid);
     }
 
     /// How it ended, if it has.
@@ -202,7 +282,7 @@ impl Child {
     fn ended(self, exit: Exit) -> Ended {
         Ended {
             exit,
-            records: parse_records(&self.report.bytes),
+            records: parse_records(&self.report.bytes).0,
             output: self.output.bytes,
             duration: self.started.elapsed(),
         }
@@ -245,8 +325,8 @@ impl Stream {
     }
 }
 
-/// Reading and writing end.
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+/// Reading and writing end of a pipe.
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
     // SAFETY: the array takes two descriptors, which nobody else owns.
     unsafe {
@@ -306,8 +386,9 @@ pub(super) fn record(kind: u8, content: &[u8]) {
     }
 }
 
-/// Splits `kind length ":" content` records; stops at what is none.
-fn parse_records(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+/// Splits `kind length ":" content` records; stops at what is none, of which there are as many bytes
+/// as it answers.
+fn parse_records(bytes: &[u8]) -> (Vec<(u8, Vec<u8>)>, usize) {
     let mut out = Vec::new();
     let mut rest = bytes;
     while let Some((kind, more)) = rest.split_first() {
@@ -324,7 +405,7 @@ fn parse_records(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
         out.push((*kind, content.to_vec()));
         rest = &more[colon + 1 + length..];
     }
-    out
+    (out, rest.len())
 }
 
 #[cfg(test)]
@@ -408,7 +489,7 @@ mod tests {
             (b"a3:abcx:", 1),
             (b"a99999999999999999999:", 0),
         ] {
-            assert_eq!(parse_records(bytes).len(), count, "{bytes:?}");
+            assert_eq!(parse_records(bytes).0.len(), count, "{bytes:?}");
         }
     }
 }

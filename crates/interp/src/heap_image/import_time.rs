@@ -58,6 +58,8 @@ pub struct Image {
     pub diagnostics: Vec<Diagnostic>,
     /// What runs each test in the interpreter.
     pub(crate) test_items: Vec<Value>,
+    /// What sets the tests up, where hooks have a say in it.
+    pub(crate) test_session: Option<Value>,
     /// The heap, for calls after import time.
     pub(crate) thawed: Option<Arc<Thawed>>,
 }
@@ -131,16 +133,34 @@ fn attempt_with(
     it.left_out = left_out.clone();
     let name = it.target_name();
     let mut ended_in = None;
-    let target = match load_target(&mut it, &name, file) {
-        Ok(m) => Some(m),
-        Err(e) => {
-            image.tests = testing::failure(&it, &e);
-            image.diagnostics.push(diagnose(&it, &e));
-            ended_in = failed_statement(&it, &e);
-            None
-        }
-    };
     let (mut entry, mut items, mut offered) = (None, Vec::new(), None);
+    let mut target = None;
+    let finder = program
+        .tests(db)
+        .then(|| testing::Finder::new(&mut it, path.as_str(), &name));
+    if let Some(Err(problem)) = &finder {
+        image.tests = problem.clone();
+    } else if let Some(Ok(finder)) = &finder
+        && let Some(session) = finder.session()
+    {
+        // Hooks say what becomes of the file.
+        match finder.of_session(&mut it) {
+            Ok(found) => items = found,
+            Err(problem) => image.tests = problem,
+        }
+        target = it.loaded(&name);
+        image.test_session = Some(session.clone());
+    } else {
+        target = match load_target(&mut it, &name, file) {
+            Ok(m) => Some(m),
+            Err(e) => {
+                image.tests = testing::failure(&it, &e);
+                image.diagnostics.push(diagnose(&it, &e));
+                ended_in = failed_statement(&it, &e);
+                None
+            }
+        };
+    }
     match target {
         Some(m) if program.extension(db) => {
             let found = extension::find(&mut it, m);
@@ -152,10 +172,16 @@ fn attempt_with(
             });
             offered = found.ok();
         }
-        Some(m) if program.tests(db) => match testing::collect(&mut it, m) {
-            Ok(found) => items = found,
-            Err(problem) => image.tests = problem,
-        },
+        Some(m) if let Some(finder) = &finder => {
+            if let Ok(finder) = finder
+                && finder.session().is_none()
+            {
+                match finder.of_module(&mut it, m) {
+                    Ok(found) => items = found,
+                    Err(problem) => image.tests = problem,
+                }
+            }
+        }
         Some(m) => entry = Some(find_entry_point(&mut it, m)),
         None => {}
     }
@@ -165,6 +191,9 @@ fn attempt_with(
     }
     if let Some(known) = it.collection(&[]) {
         return Err(known);
+    }
+    if image.test_session.is_some() {
+        return Ok((as_found(image, it, &items), None));
     }
     let mut late = LateImports::default();
     let mut asked = Asked::default();
@@ -243,6 +272,26 @@ fn attempt_with(
     image.printed = String::from_utf8_lossy(&it.printed).into_owned();
     image.thawed = Some(Arc::new(Thawed::new(it.into_world(), ids, None)));
     Ok((image, ended_in))
+}
+
+/// The image of tests that are all interpreted: the heap as import time left it. Nothing of it is
+/// compiled, so no object is asked whether it is a constant, which may change it.
+fn as_found(mut image: Image, mut it: Interp, items: &[testing::RawItem]) -> Image {
+    if !items.is_empty() {
+        let finished = items.iter().map(|i| i.finish(&it, &FxHashMap::default()));
+        image.tests = Tests::Found(finished.collect());
+        image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
+    }
+    image.ran = it.ran().collect();
+    image.files = std::mem::take(&mut it.files);
+    image.module_bodies = std::mem::take(&mut it.module_bodies);
+    image.printed = String::from_utf8_lossy(&it.printed).into_owned();
+    image.thawed = Some(Arc::new(Thawed::new(
+        it.into_world(),
+        FxHashMap::default(),
+        None,
+    )));
+    image
 }
 
 /// What is known of an import time that took too much memory: its objects may be more than

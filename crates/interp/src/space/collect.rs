@@ -47,6 +47,39 @@ pub(crate) struct Collections {
 }
 
 impl Collections {
+    /// Collections that find nothing.
+    pub(crate) fn passed_over() -> Collections {
+        Collections {
+            done: MOST_COLLECTIONS,
+            ..Collections::default()
+        }
+    }
+
+    /// What [`Collections::to_bytes`] has written.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Collections {
+        let mut words = bytes
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut known = Vec::new();
+        while let Some(count) = words.next() {
+            known.push(words.by_ref().take(count as usize).map(Ref).collect());
+        }
+        Collections {
+            known,
+            ..Collections::default()
+        }
+    }
+
+    /// What is known, for a copy of the process.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for dead in &self.known {
+            out.extend((dead.len() as u32).to_le_bytes());
+            out.extend(dead.iter().flat_map(|r| r.0.to_le_bytes()));
+        }
+        out
+    }
+
     /// These, as far as they have come, with what is known of others.
     pub(crate) fn knowing(self, other: Collections) -> Collections {
         Collections {

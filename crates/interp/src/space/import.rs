@@ -194,7 +194,7 @@ impl Interp<'_> {
                 let mut dirs = self.search_path();
                 if matches!(name, "rpython" | "taipan_prelude") {
                     dirs.insert(0, SHIPPED.into());
-                } else if matches!(name, "py" | "pytest") {
+                } else if matches!(name, "py" | "pytest" | "_pytest") {
                     dirs.insert(0, LIB_PYTHON.into());
                 } else {
                     dirs.push(LIB_PYTHON.into());

@@ -51,13 +51,14 @@ class Builtin(object):
 
 
 def parameters(func):
-    code = func.func_code
+    code = getattr(func, 'im_func', func).func_code
     return list(code.co_varnames[:code.co_argcount])
 
 
 def required(func):
     names = parameters(func)
-    return names[:len(names) - len(func.func_defaults or ())]
+    defaults = getattr(func, 'im_func', func).func_defaults
+    return names[:len(names) - len(defaults or ())]
 
 
 def is_generator(func):
@@ -83,14 +84,14 @@ class Entry(object):
 class Levels(object):
     """Where fixtures are looked up for the tests of a module or class, nearest first."""
 
-    def __init__(self, module, cls=None):
+    def __init__(self, module, cls, around):
         self.levels = []
         if cls is not None:
             for c in classes_of(cls):
                 self.add(c.__dict__, True)
         self.add(vars(module), False)
-        for namespace in conftests(module):
-            self.add(namespace, False)
+        for conftest in around:
+            self.add(vars(conftest), False)
         self.levels.append((BUILTIN, False))
 
     def add(self, namespace, of_class):
@@ -148,35 +149,48 @@ class Levels(object):
         return sorted(entries, key=lambda e: SCOPES.index(e.fixture.scope))
 
 
-def conftests(module):
-    """The namespaces of the `conftest.py` files for a module, nearest first."""
-    folder = os.path.dirname(os.path.abspath(module.__file__))
+def conftests(path):
+    """The `conftest.py` files for a test file as modules, nearest first."""
+    folder = os.path.dirname(path)
     found = []
     for _ in range(LEVELS):
-        path = os.path.join(folder, 'conftest.py')
-        if os.path.isfile(path):
-            found.append(vars(load_conftest(folder, path)))
+        conftest = os.path.join(folder, 'conftest.py')
+        if os.path.isfile(conftest):
+            found.append((folder, conftest))
         up = os.path.dirname(folder)
         if up == folder or [f for f in ROOT_FILES if os.path.exists(os.path.join(folder, f))]:
             break
         folder = up
-    return found
+    # The outermost one is loaded first: others may import it.
+    loaded = [load_conftest(folder, conftest) for folder, conftest in reversed(found)]
+    loaded.reverse()
+    return loaded
 
 
 def load_conftest(folder, path):
-    """A `conftest.py` as a module: under its own name where that is this file."""
+    """A `conftest.py` as a module: in a package as a part of it, elsewhere under its own name
+    where that is this file."""
     known = sys.modules.get('@conftest ' + path)
-    if known is None:
-        before = list(sys.path)
-        loaded = sys.modules.pop('conftest', None)
-        sys.path.insert(0, folder)
-        try:
-            known = __import__('conftest')
-        finally:
-            sys.path[:] = before
-            if loaded is not None:
-                sys.modules['conftest'] = loaded
-        sys.modules['@conftest ' + path] = known
+    if known is not None:
+        return known
+    name = 'conftest'
+    while os.path.isfile(os.path.join(folder, '__init__.py')):
+        folder, package = os.path.split(folder)
+        name = package + '.' + name
+    if name != 'conftest' and folder not in sys.path:
+        # Its tests import from there what they have in common.
+        sys.path.append(folder)
+    before = list(sys.path)
+    loaded = sys.modules.pop('conftest', None)
+    sys.path.insert(0, folder)
+    try:
+        __import__(name)
+        known = sys.modules[name]
+    finally:
+        sys.path[:] = before
+        if loaded is not None:
+            sys.modules['conftest'] = loaded
+    sys.modules['@conftest ' + path] = known
     return known
 
 
@@ -196,7 +210,10 @@ class FixtureRequest(object):
         self.module = item.module
         self.instance = run.instance
         self.fixturename = None
-        self.config = Config()
+        self.config = item.config
+        if self.config is None:
+            from _taipan_hooks import Config
+            self.config = Config()
 
     @property
     def fixturenames(self):
@@ -213,16 +230,6 @@ class FixtureRequest(object):
         return self._run.value_of(name)
 
     getfuncargvalue = getfixturevalue
-
-
-class Config(object):
-    """As far as there are options, they have their defaults."""
-
-    def getoption(self, name, default=None, skip=False):
-        return default
-
-    def getini(self, name):
-        return []
 
 
 class Run(object):
@@ -251,18 +258,21 @@ class Run(object):
                 self.finalizers.append(lambda hook=hook, args=args: self.hook(hook, args))
             for entry in item.entries:
                 self.set_up(entry)
-            kwds = {}
-            for name in item.wanted:
-                if name in item.args:
-                    kwds[name] = item.args[name]
-                elif name == 'request':
-                    kwds[name] = FixtureRequest(self)
-                else:
-                    kwds[name] = self.value_of(name)
-            function(**kwds)
+            function(**self.arguments(item.wanted))
             passed = True
         finally:
             self.tear_down(passed)
+
+    def arguments(self, names):
+        kwds = {}
+        for name in names:
+            if name in self.item.args:
+                kwds[name] = self.item.args[name]
+            elif name == 'request':
+                kwds[name] = FixtureRequest(self)
+            else:
+                kwds[name] = self.value_of(name)
+        return kwds
 
     def hook(self, hook, args):
         if isinstance(hook, str):

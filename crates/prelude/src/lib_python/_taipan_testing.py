@@ -7,7 +7,7 @@ import sys
 from _taipan import show, text
 from rpython.rlib.objectmodel import we_are_translated
 from _taipan_fixtures import (
-    Builtin, Levels, Run, classes_of, is_generator, parameters, required)
+    Builtin, Levels, Run, classes_of, conftests, is_generator, parameters, required)
 
 # Where translated tests write what they have to say of themselves.
 REPORT_FD = 199
@@ -195,12 +195,19 @@ class Item(object):
         self.before = []
         self.after = []
         self.wanted = []
+        self.marks = []
         self.args = {}
         self.fixture_params = {}
+        self.config = None
+        # The line of its definition, where that is not the function's.
+        self.line = None
+        # The test as hooks know it.
+        self.node = None
 
     def record(self):
         return (self.name, self.runner, self.func, self.keywords, self.skip, self.xfail,
-                self.strict, self.problem, self.interpreted, self, self.kinds())
+                self.strict, self.problem, self.interpreted, self.node or self, self.kinds(),
+                self.line)
 
     def kinds(self):
         """Of what kinds its arguments are: tests of one function whose arguments are of
@@ -213,7 +220,18 @@ class Item(object):
         Run(self).run()
 
     def get_closest_marker(self, name):
+        for m in reversed(self.marks):
+            if m.name == name:
+                return m
         return None
+
+    get_marker = get_closest_marker
+
+    def add_marker(self, marker):
+        if isinstance(marker, str):
+            marker = MarkDecorator(marker)
+        self.marks += as_marks(marker)
+        self.apply_marks(as_marks(marker), vars(self.module))
 
     def apply_marks(self, marks, namespace):
         for m in marks:
@@ -235,9 +253,37 @@ class Item(object):
                         self.skip = self.skip or '[NOTRUN] ' + reason
 
 
+def calls_of(func, marks, levels, first, problem=None):
+    """The calls of a test, one for each set of parameters, the fixtures that they use, and
+    what is wrong with them. Parameters before the first one are no arguments."""
+    calls = [Call({}, {}, [], [])]
+    names = []
+    for m in marks:
+        if m.name == 'parametrize':
+            try:
+                calls = parametrized(calls, *m.args, **m.kwds)
+            except Exception as e:
+                problem = problem or '%s: %s' % (e.__class__.__name__, e)
+        elif m.name == 'usefixtures':
+            names += m.args
+    entries = []
+    try:
+        given = calls[0].args if calls else {}
+        entries = levels.entries(levels.autouse() + names + required(func)[first:], given)
+        calls = with_fixture_params(calls, entries)
+    except LookupError as e:
+        problem = problem or str(e)
+    return calls, entries, problem
+
+
 class Collector(object):
-    def __init__(self, module):
+    """Finds the tests of a module that is imported."""
+
+    def __init__(self, module, config=None, around=None):
         self.module = module
+        self.config = config
+        # The `conftest.py` files, nearest first.
+        self.around = around
         self.items = []
         self.marks = marks_of(vars(module))
 
@@ -245,7 +291,7 @@ class Collector(object):
         namespace = vars(self.module)
         problem = attempt(namespace.get('setup_module') or namespace.get('setUpModule'),
                           self.module)
-        self.levels = Levels(self.module)
+        self.levels = Levels(self.module, None, self.around)
         for name, value in namespace.items():
             if getattr(value, '__test__', True) is False:
                 continue
@@ -253,6 +299,9 @@ class Collector(object):
                 self.collect_class(name, value, problem)
             elif name.startswith('test') and hasattr(value, 'func_code'):
                 self.collect_function(name, value, None, problem)
+        if self.config is not None:
+            self.config.pluginmanager.call('pytest_collection_modifyitems', {
+                'session': None, 'config': self.config, 'items': self.items})
         return [item.record() for item in self.items]
 
     def collect_class(self, name, cls, problem):
@@ -266,7 +315,7 @@ class Collector(object):
             bound = getattr(setup, 'im_self', None) is not None
             function = getattr(setup, 'im_func', setup)
             problem = problem or (attempt(setup) if bound else attempt(function, cls))
-        levels = Levels(self.module, cls)
+        levels = Levels(self.module, cls, self.around)
         seen = {}
         for c in classes_of(cls):
             for method, value in c.__dict__.items():
@@ -287,23 +336,7 @@ class Collector(object):
             levels = owner[2]
         marks += marks_of(own(func))
         wanted = parameters(func)[first:]
-        calls = [Call({}, {}, [], [])]
-        names = []
-        for m in marks:
-            if m.name == 'parametrize':
-                try:
-                    calls = parametrized(calls, *m.args, **m.kwds)
-                except Exception as e:
-                    problem = problem or '%s: %s' % (e.__class__.__name__, e)
-            elif m.name == 'usefixtures':
-                names += m.args
-        entries = []
-        try:
-            given = calls[0].args if calls else {}
-            entries = levels.entries(levels.autouse() + names + required(func)[first:], given)
-            calls = with_fixture_params(calls, entries)
-        except LookupError as e:
-            problem = problem or str(e)
+        calls, entries, problem = calls_of(func, marks, levels, first, problem)
         for call in calls:
             item = Item(prefix + name + ('[%s]' % '-'.join(call.ids) if call.ids else ''))
             item.func = func
@@ -311,6 +344,8 @@ class Collector(object):
             item.method = name
             item.levels = levels
             item.entries = entries
+            item.config = self.config
+            item.marks = marks + call.marks
             item.wanted = [n for n in wanted if n in call.args] + [
                 n for n in required(func)[first:] if n not in call.args]
             item.args = call.args
@@ -322,7 +357,7 @@ class Collector(object):
             item.keywords.append(name)
             item.problem = problem
             try:
-                item.apply_marks([m for m in marks if m.name != 'parametrize'] + call.marks,
+                item.apply_marks([m for m in item.marks if m.name != 'parametrize'],
                                  vars(self.module))
             except Exception as e:
                 item.problem = '%s: %s' % (e.__class__.__name__, e)
@@ -493,8 +528,28 @@ def attempt(function, *args):
     return None
 
 
-def collect(module):
-    return Collector(module).collect()
+class Finder(object):
+    """Finds the tests of a file."""
+    session = None
+
+    def __init__(self, path, name):
+        self.around = conftests(path)
+        self.config = None
+        if not self.around:
+            return
+        from _taipan_hooks import configure, hooks_of_nodes
+        self.config = configure(path, self.around)
+        self.hooks = hooks_of_nodes(self.config)
+        if self.hooks:
+            from _taipan_nodes import Session
+            self.session = Session(self.config, path, name, self.around)
+
+    def of_module(self, module):
+        return Collector(module, self.config, self.around).collect()
+
+    def of_session(self):
+        """The hooks import the file, or do something else with it."""
+        return self.session.find('its conftest.py has the hook %s' % (self.hooks[0],))
 
 
 # ____________________________________________________________

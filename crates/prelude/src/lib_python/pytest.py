@@ -1,10 +1,31 @@
-"""The part of pytest that test modules use: see `taipan test`."""
+"""The part of pytest that test modules and `conftest.py` files use: see `taipan test`."""
 import sys
 from _taipan_fixtures import Fixture
+from _taipan_hooks import Config, UsageError, hookimpl, hookspec
+from _taipan_nodes import (
+    Class, Collector, ExceptionInfo, File, Function, Generator, Instance, Item, Module, Session)
 from _taipan_testing import (
-    MarkGenerator, Param, Skipped, as_marks, fail, skip, xfail)
+    Failed, MarkGenerator, Param, Skipped, XFailed, as_marks, fail, skip, xfail)
 
+__version__ = '2.9.2'
 mark = MarkGenerator()
+skip.Exception = Skipped
+fail.Exception = Failed
+xfail.Exception = XFailed
+# The configuration of the run, where a `conftest.py` has hooks.
+config = Config()
+
+
+class collect(object):
+    """Nodes under their older names."""
+    Module = Module
+    Class = Class
+    Instance = Instance
+    Function = Function
+    Generator = Generator
+    Item = Item
+    File = File
+    Collector = Collector
 
 
 def param(*values, **kwds):
@@ -15,6 +36,10 @@ class RaisesContext(object):
     """`with raises(..)` and what it says of the exception, where calls are not compiled
     as `try`: at import time, in the interpreter, and with `match`."""
     type = value = traceback = tb = None
+
+    @property
+    def _excinfo(self):
+        return self.type, self.value, self.tb
 
     def __init__(self, expected, match=None):
         self.expected = expected
@@ -75,6 +100,9 @@ def raises(expected, *args, **kwds):
         else:
             args[0](*args[1:], **kwds)
     return context
+
+
+raises.Exception = Failed
 
 
 def fixture(func=None, *args, **kwds):
@@ -139,3 +167,10 @@ def importorskip(name, *args, **kwds):
     except ImportError:
         skip('could not import %r' % (name,))
     return sys.modules[name]
+
+
+def ensuretemp(string, dir=1):
+    """A folder that the test alone sees."""
+    import py
+    import tempfile
+    return py.path.local(tempfile.mkdtemp(prefix=string + '-'))

@@ -160,6 +160,10 @@ class LocalPath(object):
         return os.stat(self.strpath).st_size
 
     @_system_call
+    def stat(self, raising=True):
+        return _Stat(os.stat(self.strpath))
+
+    @_system_call
     def mtime(self):
         return os.stat(self.strpath).st_mtime
 
@@ -282,6 +286,16 @@ class LocalPath(object):
         return iter(self.listdir())
 
 
+class _Stat(object):
+    """`os.stat()` with the names of this library."""
+
+    def __init__(self, result):
+        self._result = result
+
+    def __getattr__(self, name):
+        return getattr(self._result, 'st_' + name)
+
+
 class _WorkingFolder(object):
     def __init__(self, path):
         self.path = path
@@ -372,11 +386,25 @@ class Source(object):
         linecache.cache[filename] = len(text), None, text.splitlines(True), filename
         return compile(text, filename, mode)
 
+    def getstatement(self, lineno, assertion=False):
+        """The statement that begins in a line, to the line where its brackets are closed."""
+        depth, quote = 0, None
+        for end in range(lineno, len(self.lines)):
+            depth, quote = inspect._scan(self.lines[end] + '\n', depth, quote)
+            if depth <= 0 and quote is None and not self.lines[end].endswith('\\'):
+                return Source(self.lines[lineno:end + 1]).deindent()
+        return Source(self.lines[lineno:]).deindent()
+
     def __len__(self):
         return len(self.lines)
 
     def __getitem__(self, key):
+        if isinstance(key, slice):
+            return Source(self.lines[key])
         return self.lines[key]
+
+    def __eq__(self, other):
+        return str(self) == str(other)
 
     def __str__(self):
         return '\n'.join(self.lines)
@@ -388,8 +416,92 @@ def _dedent(lines):
     return [line[margin:] for line in lines]
 
 
+class Code(object):
+    """A code object, or that of a function."""
+
+    def __init__(self, raw):
+        raw = getattr(raw, 'im_func', raw)
+        self.raw = getattr(raw, 'func_code', raw)
+        self.name = self.raw.co_name
+        self.firstlineno = self.raw.co_firstlineno - 1
+        self.path = LocalPath(self.raw.co_filename)
+
+    @property
+    def fullsource(self):
+        lines = linecache.getlines(self.raw.co_filename)
+        return Source(lines) if lines else None
+
+    def getargs(self, var=False):
+        names = inspect.getargs(self.raw)
+        return names.args + [n for n in names[1:] if var and n is not None]
+
+
+class Frame(object):
+    """A frame that runs, or did."""
+
+    def __init__(self, frame):
+        self.raw = frame
+        self.code = Code(frame.f_code)
+        self.lineno = frame.f_lineno - 1
+        self.f_globals = frame.f_globals
+        self.f_locals = frame.f_locals
+
+    @property
+    def statement(self):
+        source = self.code.fullsource
+        return Source('') if source is None else source.getstatement(self.lineno)
+
+    def eval(self, code, **names):
+        known = dict(self.f_locals)
+        known.update(names)
+        return eval(code, self.f_globals, known)
+
+    def repr(self, value):
+        return io.saferepr(value)
+
+    def is_true(self, value):
+        return value
+
+
+class TracebackEntry(object):
+    def __init__(self, raw):
+        self.frame = Frame(raw.tb_frame)
+        self.lineno = raw.tb_lineno - 1
+
+    @property
+    def name(self):
+        return self.frame.code.raw.co_name
+
+    @property
+    def path(self):
+        return self.frame.code.path
+
+    @property
+    def statement(self):
+        return self.frame.code.fullsource.getstatement(self.lineno)
+
+    def __str__(self):
+        return '  File %r:%d in %s\n    %s\n' % (
+            str(self.path), self.lineno + 1, self.name, str(self.statement).strip())
+
+
+class Traceback(list):
+    Entry = TracebackEntry
+
+    def __init__(self, tb):
+        entries = []
+        while tb is not None:
+            entries.append(self.Entry(tb))
+            tb = tb.tb_next
+        list.__init__(self, entries)
+
+
 class _Code(object):
     Source = Source
+    Code = Code
+    Frame = Frame
+    Traceback = Traceback
+    ExceptionInfo = test.ExceptionInfo
 
 
 class _Path(object):

@@ -1,0 +1,1 @@
+"""Modules of pytest's own that others import."""

@@ -1,0 +1,415 @@
+//! `taipan test` where `conftest.py` files have hooks: options, nodes of their own, tests that are
+//! not Python's, and what is shared between the setups of tests.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+/// A `conftest.py` in the manner of PyPy's: an interpreter is made once, and classes `AppTest*`
+/// are run by it.
+const CONFTEST: &str = r#"
+import pytest, py
+
+option = None
+made = []
+
+class Space(object):
+    def __init__(self, name):
+        self.name = name
+        made.append(name)
+        print 'made', len(made)
+
+spaces = {}
+
+def get_space(name):
+    if name not in spaces:
+        spaces[name] = Space(name)
+    return spaces[name]
+
+def pytest_addoption(parser):
+    group = parser.getgroup("own options")
+    group.addoption('-A', '--direct', action="store_true", default=False, dest="direct")
+    group.addoption('--level', default=3, type=int)
+
+def pytest_cmdline_preparse(config, args):
+    args.append('--assert=reinterp')
+
+def pytest_configure(config):
+    global option
+    option = config.option
+    assert not config.getoption('direct') and not config.getoption('--direct')
+    assert config.getoption('level') == 3 and config.getoption('nothing', 7) == 7
+    assert py.test.config._assertstate.mode == 'reinterp'
+    config.addinivalue_line('python_files', 'apptest_*.py')
+
+@pytest.fixture(scope='class')
+def spaceconfig(request):
+    return getattr(request.cls, 'spaceconfig', 'plain')
+
+@pytest.fixture
+def space(spaceconfig):
+    return get_space(spaceconfig)
+
+def pytest_pycollect_makemodule(path, parent):
+    if path.fnmatch('apptest_*.py'):
+        return TextModule(path, parent)
+    return OwnModule(path, parent)
+
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        item.add_marker('own')
+        if item.name == 'test_unwanted':
+            item.add_marker(pytest.mark.skip(reason='unwanted'))
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    cls = item.getparent(py.test.Class)
+    if cls is not None:
+        cls.obj.space = get_space(getattr(cls.obj, 'spaceconfig', 'plain'))
+    if item.get_closest_marker('fragile'):
+        pytest.skip('fragile')
+
+class OwnModule(pytest.Module):
+    def classnamefilter(self, name):
+        return name.startswith(('Test', 'AppTest'))
+
+    def makeitem(self, name, obj):
+        if name.startswith('AppTest'):
+            return AppClass(name, parent=self)
+        return super(OwnModule, self).makeitem(name, obj)
+
+class AppError(Exception):
+    pass
+
+class AppMethod(py.test.collect.Function):
+    def setup(self):
+        super(AppMethod, self).setup()
+        self.parent.set_up.append(self.name)
+
+    def runtest(self):
+        space = self.obj.im_self.space
+        try:
+            self.obj.im_func(self.parent)
+        except ZeroDivisionError:
+            raise AppError('in %s' % space.name)
+
+    def repr_failure(self, excinfo):
+        if excinfo.errisinstance(AppError):
+            return 'app level: %s' % excinfo.value
+        return super(AppMethod, self).repr_failure(excinfo)
+
+class AppInstance(py.test.collect.Instance):
+    Function = AppMethod
+    set_up = []
+
+class AppClass(py.test.Class):
+    Instance = AppInstance
+
+class TextModule(pytest.Module):
+    def collect(self):
+        lines = self.fspath.read().splitlines()
+        return [TextItem(line, self, at) for at, line in enumerate(lines)]
+
+    def setup(self):
+        pass
+
+class TextItem(pytest.Item):
+    def __init__(self, name, parent, at):
+        super(TextItem, self).__init__(name, parent)
+        self.at = at
+
+    def runtest(self):
+        assert 'bad' not in self.name
+
+    def reportinfo(self):
+        return self.fspath, self.at, self.name
+"#;
+
+fn project(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+fn run(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .current_dir(dir)
+        .arg("test")
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// The outcome of each test with its line and the first line of what is said of it.
+fn outcomes(dir: &Path, args: &[&str]) -> String {
+    let out = run(dir, &[&["--json"], args].concat());
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        out.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let v: serde_json::Value = serde_json::from_str(line).unwrap();
+        let name = v["id"].as_str().or(v["file"].as_str()).unwrap();
+        let name = name.split_once("::").map_or(name, |(_, name)| name);
+        let said = v["reason"].as_str().and_then(|s| s.lines().next());
+        let outcome = v["outcome"].as_str().unwrap();
+        let line = format!(
+            "{name}:{} {outcome} {}",
+            v["line"],
+            said.unwrap_or_default()
+        );
+        found.push(line.trim_end().to_owned());
+    }
+    found.join("\n")
+}
+
+#[track_caller]
+fn check(files: &[(&str, &str)], args: &[&str], expected: Expect) {
+    let dir = project(files);
+    // Tests of one worker.
+    let args = [&["--no-cache", "--threads", "1"], args].concat();
+    expected.assert_eq(&outcomes(dir.path(), &args));
+}
+
+const PACKAGE: [(&str, &str); 4] = [
+    ("setup.cfg", ""),
+    ("pkg/__init__.py", ""),
+    ("pkg/conftest.py", CONFTEST),
+    ("pkg/test/__init__.py", ""),
+];
+
+#[test]
+fn nodes_of_their_own() {
+    let tests = r#"
+import pytest
+from pkg.conftest import option, made
+from pkg import conftest
+
+assert option.level == 3
+
+def test_fixture(space):
+    assert space.name == 'plain'
+
+def test_once(space):
+    # It was made when tests were looked for.
+    assert made == ['plain', 'other']
+
+@pytest.mark.fragile
+def test_fragile():
+    assert False
+
+def test_unwanted():
+    assert False
+
+class TestPlain(object):
+    spaceconfig = 'other'
+    def setup_class(cls):
+        cls.seen = [cls.space.name]
+    def setup_method(self, method):
+        self.name = method.__name__
+    def test_space(self, space):
+        assert space is self.space and self.name == 'test_space'
+        assert self.seen == ['other'] and made == ['plain', 'other']
+        conftest.made.append('changed')
+        self.seen.append(1)
+    def test_same_process(self, request):
+        assert request.cls is TestPlain and 'changed' in made and self.seen == ['other', 1]
+    @pytest.mark.parametrize('n', [1, 2])
+    def test_params(self, n):
+        assert n == 1
+
+class AppTestIt(object):
+    def test_app(node):
+        assert node.obj.space.name == 'plain' and node.set_up[-1] == 'test_app'
+    def test_again(node):
+        assert node.set_up[-2:] == ['test_app', 'test_again']
+    def test_fails(node):
+        1 / 0
+    def test_raises(node):
+        raise KeyError(node.name)
+"#;
+    check(
+        &[&PACKAGE[..], &[("pkg/test/test_it.py", tests)]].concat(),
+        &["pkg/test/test_it.py"],
+        expect![[r#"
+            test_fixture:8 passed
+            test_once:11 passed
+            test_fragile:16 skipped fragile
+            test_unwanted:19 skipped unwanted
+            TestPlain::test_space:28 passed
+            TestPlain::test_same_process:33 passed
+            TestPlain::test_params[1]:36 passed
+            TestPlain::test_params[2]:36 failed assert 2 == 1
+            AppTestIt::test_app:40 passed
+            AppTestIt::test_again:42 passed
+            AppTestIt::test_fails:44 failed Failed: app level: in plain
+            AppTestIt::test_raises:46 failed KeyError: '()'"#]],
+    );
+}
+
+#[test]
+fn tests_that_are_not_python() {
+    check(
+        &[
+            &PACKAGE[..],
+            &[("pkg/test/apptest_it.py", "a good line\na bad one\n")],
+        ]
+        .concat(),
+        &["pkg/test/apptest_it.py"],
+        expect![[r#"
+            a good line:1 passed
+            a bad one:2 failed AssertionError"#]],
+    );
+}
+
+/// Hooks that only configure leave tests to be translated.
+#[test]
+fn options_alone() {
+    let conftest = r#"
+import pytest
+def pytest_addoption(parser):
+    parser.addoption('--size', default=4)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if 'two' in item.name:
+            item.add_marker(pytest.mark.xfail(reason='not yet'))
+@pytest.fixture
+def size(request):
+    return request.config.getoption('--size')
+"#;
+    let tests = "def test_one(): assert 1 == 1\ndef test_two(): assert 1 == 2\n\
+                 def test_size(size): assert size == 4\n";
+    let dir = project(&[
+        ("setup.cfg", ""),
+        ("conftest.py", conftest),
+        ("test_it.py", tests),
+    ]);
+    expect![[r#"
+        test_one:1 passed
+        test_two:2 xfailed not yet
+        test_size:3 passed"#]]
+    .assert_eq(&outcomes(dir.path(), &["--no-cache"]));
+    let out = run(dir.path(), &["--no-cache"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        text.contains("2 passed, 1 xfailed, 1 interpreted"),
+        "{text}"
+    );
+}
+
+/// Each failure is that of its phase, and concerns the tests that it has to.
+#[test]
+fn phases() {
+    let conftest = r#"
+def pytest_runtest_setup(item):
+    if 'unready' in item.name:
+        raise ValueError('not ready')
+def pytest_runtest_teardown(item, nextitem):
+    if 'untidy' in item.name:
+        raise ValueError('not tidy')
+"#;
+    let tests = r#"
+import pytest
+log = []
+def setup_module(module): log.append('module')
+def teardown_module(module): log.append('no module')
+class TestA(object):
+    def setup_class(cls): log.append('A')
+    def teardown_class(cls): log.append('no A')
+    def setup_method(self, m): log.append('method')
+    def teardown_method(self, m): log.append('no method')
+    def test_first(self):
+        assert log[-3:] == ['module', 'A', 'method']
+    def test_unready(self): pass
+    def test_second(self):
+        assert log[-5:] == ['module', 'A', 'method', 'no method', 'method']
+    def test_untidy(self): pass
+class TestB(object):
+    def setup_class(cls): raise KeyError('B')
+    def test_one(self): pass
+    def test_two(self): pass
+def test_after():
+    assert log[-2:] == ['no method', 'no A']
+"#;
+    check(
+        &[
+            ("setup.cfg", ""),
+            ("conftest.py", conftest),
+            ("test_it.py", tests),
+        ],
+        &[],
+        expect![[r#"
+            TestA::test_first:11 passed
+            TestA::test_unready:13 failed ValueError: not ready
+            TestA::test_second:14 passed
+            TestA::test_untidy:16 failed ValueError: not tidy
+            TestB::test_one:19 failed KeyError: 'B'
+            TestB::test_two:20 failed KeyError: 'B'
+            test_after:21 passed"#]],
+    );
+}
+
+/// What a collection frees is known to tests of a session, too; each sees its own.
+#[test]
+fn collections() {
+    let conftest = "def pytest_runtest_setup(item): pass\n";
+    let tests = r#"
+import gc, weakref
+
+class Thing(object):
+    pass
+
+def test_weak():
+    kept, lost = Thing(), Thing()
+    refs = [weakref.ref(kept), weakref.ref(lost)]
+    del lost
+    gc.collect()
+    assert refs[0]() is kept and refs[1]() is None
+"#;
+    check(
+        &[
+            ("setup.cfg", ""),
+            ("conftest.py", conftest),
+            ("test_it.py", tests),
+        ],
+        &[],
+        expect![[r#"
+            test_weak:7 passed"#]],
+    );
+}
+
+/// A worker that takes too long costs the test that it is at.
+#[test]
+fn workers_that_are_lost() {
+    let conftest = "def pytest_runtest_setup(item): pass\n";
+    let tests = r#"
+log = []
+def test_one(): log.append(1)
+def test_two(): assert log == [1]
+def test_loops():
+    while True: pass
+def test_three(): assert log == []
+"#;
+    check(
+        &[
+            ("setup.cfg", ""),
+            ("conftest.py", conftest),
+            ("test_it.py", tests),
+        ],
+        &["--timeout", "3"],
+        expect![[r#"
+            test_one:3 passed
+            test_two:4 passed
+            test_loops:5 failed Timeout: no end after 3 s
+            test_three:7 passed"#]],
+    );
+}
