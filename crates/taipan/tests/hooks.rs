@@ -364,9 +364,18 @@ fn collections() {
     let conftest = "def pytest_runtest_setup(item): pass\n";
     let tests = r#"
 import gc, weakref
+from rpython.rlib import rgc
 
 class Thing(object):
     pass
+
+class Queue(rgc.FinalizerQueue):
+    Class = Thing
+    triggers = 0
+    def finalizer_trigger(self):
+        self.triggers += 1
+
+queue = Queue()
 
 def test_weak():
     kept, lost = Thing(), Thing()
@@ -374,6 +383,24 @@ def test_weak():
     del lost
     gc.collect()
     assert refs[0]() is kept and refs[1]() is None
+
+def test_finalizer():
+    kept = Thing()
+    queue.register_finalizer(kept)
+    assert queue.next_dead() is None
+    lost = Thing()
+    lost.name = 'lost'
+    queue.register_finalizer(lost)
+    del lost
+    gc.collect()
+    assert queue.triggers == 1
+    assert queue.next_dead().name == 'lost'
+    assert queue.next_dead() is None
+
+def test_later():
+    # What the test before had kept.
+    gc.collect()
+    assert queue.triggers == 2 and queue.next_dead() is not None
 "#;
     check(
         &[
@@ -383,7 +410,9 @@ def test_weak():
         ],
         &[],
         expect![[r#"
-            test_weak:7 passed"#]],
+            test_weak:16 passed
+            test_finalizer:23 passed
+            test_later:36 passed"#]],
     );
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct WeakRef {
     pub(crate) callback: Value,
     /// The hash of the object, once it was asked for.
     pub(crate) hash: Option<u64>,
+    /// Whether the callback gets the object, which lives on then: a finalizer.
+    pub(crate) is_finalizer: bool,
 }
 
 /// What is known of the collections of one run.
@@ -111,13 +113,18 @@ impl Interp<'_> {
         let mut callbacks = Vec::new();
         for r in dead.into_iter().rev() {
             if let Kind::WeakRef(w) = &mut self.heap.get_mut(r).kind {
-                w.target = Value::None;
-                callbacks.push((r, w.callback.clone()));
+                let target = std::mem::replace(&mut w.target, Value::None);
+                let about = if w.is_finalizer {
+                    target
+                } else {
+                    Value::Ref(r)
+                };
+                callbacks.push((about, w.callback.clone()));
             }
         }
-        for (r, callback) in callbacks {
+        for (about, callback) in callbacks {
             if !callback.is_none() {
-                self.call(&callback, &[Value::Ref(r)])?;
+                self.call(&callback, &[about])?;
             }
         }
         Ok(())

@@ -66,6 +66,7 @@ impl Interp<'_> {
                 target: args.need(self, 0, "ref")?.clone(),
                 callback: args.get(1).cloned().unwrap_or(Value::None),
                 hash: None,
+                is_finalizer: false,
             })),
             ty::SUPER => return self.make_super(args),
             _ if class == ty::STAT_RESULT => return new_stat_result(self, args),

@@ -3,6 +3,7 @@
 use camino::Utf8Path;
 
 use crate::space::builtin::{Args, Builtin};
+use crate::space::collect::WeakRef;
 use crate::space::heap::{FileObject, Kind, Ref};
 use crate::space::modules::questions;
 use crate::space::types::ty;
@@ -301,6 +302,20 @@ fn written_files(it: &mut Interp, args: Args<'_>) -> R {
     Ok(Value::tuple(parts.map(|p| Value::str(&p)).collect()))
 }
 
+/// `finalize(obj, callback)`: the callback gets the object when a collection finds nothing else that
+/// refers to it.
+fn finalize(it: &mut Interp, args: Args<'_>) -> R {
+    args.expect(it, "finalize", 2, 2)?;
+    let watcher = WeakRef {
+        target: args.pos[0].clone(),
+        callback: args.pos[1].clone(),
+        hash: None,
+        is_finalizer: true,
+    };
+    it.heap.alloc(ty::WEAKREF, Kind::WeakRef(Box::new(watcher)));
+    Ok(Value::None)
+}
+
 fn collect(it: &mut Interp, _: Args<'_>) -> R {
     it.collect()?;
     Ok(Value::None)
@@ -309,6 +324,7 @@ fn collect(it: &mut Interp, _: Args<'_>) -> R {
 /// Functions of `_taipan`.
 pub(crate) const TAIPAN: &[Builtin] = &[
     Builtin::function("_taipan.collect", collect),
+    Builtin::function("_taipan.finalize", finalize),
     Builtin::function("_taipan.random", random),
     Builtin::function("_taipan.digest", digest),
     Builtin::function("_taipan.make_cell", make_cell),

@@ -253,15 +253,33 @@ def _trigger_of(queue):
 def _queue_of(queue):
     return llmemory.cast_ptr_to_adr(llhelper(_TRIGGER, _trigger_of(queue)))
 
-# While a program loads, nothing dies.
+# While a program loads, what has died is known after collect().
+from _taipan import finalize as _finalize
+
+_watched = set()
 
 @not_rpython
 def _watch(queue, obj):
-    pass
+    _watched.add(id(obj))
+    _finalize(obj, lambda dead: _found_dead(queue, dead))
+
+@not_rpython
+def _already_registered(queue, obj):
+    return id(obj) in _watched
+
+FinalizerQueue._already_registered = _already_registered
+
+@not_rpython
+def _found_dead(queue, obj):
+    if not hasattr(queue, '_dead'):
+        queue._dead = []
+    queue._dead.append(obj)
+    queue.finalizer_trigger()
 
 @not_rpython
 def _next_watched(queue):
-    return None
+    dead = getattr(queue, '_dead', None)
+    return dead.pop(0) if dead else None
 
 @specialize.ll()
 def ll_write_final_null_char(s):
