@@ -232,8 +232,9 @@ impl Database {
         let _ = self.answers.saved.set(Box::new(saved));
     }
 
-    /// Notes that something is worked out from here on, if this process is the one that does it.
-    pub(crate) fn begin_work(&self) {
+    /// Marks the start of real work: the cache has no answer. Continues with what an earlier
+    /// process has saved, if there is something: then this does not return.
+    pub fn begin_work(&self) {
         let first = !self.answers.worked.swap(true, Ordering::Relaxed);
         if let Some(saved) = self.answers.saved.get()
             && first

@@ -416,6 +416,41 @@ def test_later():
     );
 }
 
+/// The second process has the memory of the first: what import time has made is there.
+#[test]
+fn memory() {
+    let dir = project(
+        &[
+            &PACKAGE[..],
+            &[("pkg/test/test_it.py", "def test_it(space): pass\n")],
+        ]
+        .concat(),
+    );
+    let log = |name: &str| {
+        let path = dir.path().join(name);
+        let out = Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .current_dir(dir.path())
+            .env("TAIPAN_SAVE_AFTER", "0")
+            .args(["test", "--log-queries", name, "pkg/test/test_it.py"])
+            .output()
+            .unwrap();
+        assert_eq!(
+            out.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&out.stdout)
+        );
+        std::fs::read_to_string(path).unwrap()
+    };
+    let image = r#""query":"image""#;
+    assert!(log("first").contains(image));
+    let second = log("second");
+    let ran = second
+        .lines()
+        .filter(|l| l.contains(image) && l.contains("executed"));
+    assert_eq!(ran.count(), 0, "{second}");
+}
+
 /// A worker that takes too long costs the test that it is at.
 #[test]
 fn workers_that_are_lost() {

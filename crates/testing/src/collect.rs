@@ -10,7 +10,7 @@ use taipan_interp::{ObjData, Object, TestItem, Tests};
 
 use crate::files::{self, TestFile};
 use crate::history::History;
-use crate::{CollectError, Collected, TestOptions};
+use crate::{CollectError, Collected, TestEngine, TestOptions};
 use taipan_driver::parts::{
     Question, SYNTAX, StoredDiagnostics, import_diagnostics, load_tests, par_map, remember,
 };
@@ -145,6 +145,13 @@ pub(super) fn collect(
                 broken: is_broken,
             });
         }
+    }
+    let is_interpreted =
+        |c: &Case| options.engine == TestEngine::Interp || c.test.interpreted.is_some();
+    let mut chosen = modules.iter().flat_map(|m| &m.cases);
+    if !options.collect_only && chosen.any(is_interpreted) {
+        // Nothing is reported yet, which the process that continues would report again.
+        db.begin_work();
     }
     Ok((modules, out))
 }

@@ -6,7 +6,6 @@ mod terminal;
 mod told;
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -19,22 +18,25 @@ use taipan_testing::{
 };
 
 use crate::args::{self, TestArgs};
-use crate::output::{Context, Onlooker, put};
+use crate::output::{Context, put};
 use terminal::Terminal;
 pub(crate) use terminal::{Style, details, lines, summary};
 
 pub(crate) fn test(args: &TestArgs) -> i32 {
-    let mut context = match Context::new(&args.common, target(args)) {
+    let context = match Context::once(&args.common, target(args)) {
         Ok(context) => context,
         Err(code) => return code,
     };
     context.consent();
-    context.db.observe(Arc::new(Onlooker));
-    let code = match options(args, &context) {
-        Ok(options) => run_tests(args, &options, &mut context),
+    let paths: Vec<&str> = args.paths.iter().map(|p| p.as_str()).collect();
+    context.go_on("test", &paths);
+    let code = match options(args, context) {
+        Ok(options) => run_tests(args, &options, context),
         Err(f) => context.fail(&f),
     };
-    context.finish(&args.common, code)
+    let code = context.finish(&args.common, code);
+    context.leave();
+    code
 }
 
 /// What the project is found by: the first file or folder that is named.
