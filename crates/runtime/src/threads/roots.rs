@@ -1,4 +1,4 @@
-//! What the collector looks at of threads: roots, objects in thread-local variables, machine stacks and registers.
+//! The roots of threads that the collector visits: objects in thread-local variables, machine stacks and registers.
 
 use super::{Registers, each, lock, own};
 use crate::pthread;
