@@ -19,6 +19,9 @@ use crate::unit::size;
 /// Number of operations for which a region's threshold grows by that of a small region.
 const OPERATIONS_PER_PIECE: usize = 16;
 
+/// A region that is so many times as large as its counter was set for is counted for longer.
+const MUCH_GROWN: u64 = 4;
+
 /// A region that was compiled with optimisations is compiled again at once if it has grown by
 /// this part of it.
 const MUCH_NEW: usize = 2;
@@ -40,6 +43,13 @@ pub(super) struct Hot {
 /// small region. Compile time of larger code takes longer to pay off.
 pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
     hot.saturating_mul(1 + (operations / OPERATIONS_PER_PIECE) as u64)
+}
+
+/// How often a region with `operations` operations that was entered `counted` times has to be entered still; None if
+/// it is to be optimised. `hot` is as in [`rounds_of`].
+fn left_to_count(counted: u64, operations: usize, hot: u64) -> Option<u64> {
+    let wanted = rounds_of(operations, hot);
+    (wanted / MUCH_GROWN > counted).then(|| wanted - counted)
 }
 
 impl<'p> Functions<'p> {
@@ -91,6 +101,31 @@ impl<'p> Functions<'p> {
         !is_full
     }
 
+    /// Whether a region has become much larger than it was when its counter was set. Then it is counted for as long
+    /// as one of its size from the beginning.
+    fn has_grown(
+        &mut self,
+        jit: &NativeJit<'p>,
+        function: usize,
+        head: BlockId,
+        inside: &FxHashSet<BlockId>,
+    ) -> bool {
+        let operations = self.operations(function, inside);
+        let f = &mut self.functions[function];
+        if f.hot.contains_key(&head) {
+            return false;
+        }
+        let Some((counter, counted)) = f.counters.get_mut(&head) else {
+            return false;
+        };
+        let Some(left) = left_to_count(*counted, operations, jit.options.hot) else {
+            return false;
+        };
+        *counted = left;
+        store(*counter, left);
+        true
+    }
+
     /// The block to compile with optimisations when code has come by a block often, and its region.
     pub(super) fn hot_place(
         &mut self,
@@ -114,6 +149,9 @@ impl<'p> Functions<'p> {
             self.stop_counting(function, b);
             return Ok(entry);
         };
+        if self.has_grown(jit, function, b, &inside) {
+            return Ok(entry);
+        }
         if head == b {
             return self.compile_region(jit, function, head, &inside);
         }
@@ -209,5 +247,20 @@ impl<'p> Functions<'p> {
             store(*counter, 0);
         }
         Ok(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{left_to_count, rounds_of};
+
+    #[test]
+    fn regions_that_grow_are_counted_for_longer() {
+        let counted = rounds_of(160, 2_000);
+        assert_eq!(left_to_count(counted, 160, 2_000), None);
+        assert_eq!(left_to_count(counted, 600, 2_000), None);
+        let left = left_to_count(counted, 9_000, 2_000).expect("it has grown");
+        assert_eq!(counted + left, rounds_of(9_000, 2_000));
+        assert_eq!(left_to_count(left, 9_000, 2_000), None);
     }
 }
