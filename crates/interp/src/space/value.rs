@@ -17,7 +17,9 @@ struct Short {
 }
 
 static SHORT: LazyLock<Short> = LazyLock::new(|| Short {
-    empty: Arc::default(),
+    // `Arc::default()` is one static object of the process, whose count does not know of the values in memory that
+    // an earlier process has saved.
+    empty: Arc::new([]),
     characters: (0..=255).map(|c| [c].into()).collect(),
 });
 
