@@ -246,7 +246,7 @@ def specialized(size):
 
 
 def containers(size):
-    """So many functions, each with a list of tuples and a dict of a class of its own."""
+    """`size` functions, each with a list of tuples and a dict of its own class."""
     lines = []
     for i in range(size):
         lines += [
@@ -267,7 +267,7 @@ def containers(size):
 
 
 def exceptions(size):
-    """So many classes of exceptions, each with functions that raise and catch it."""
+    """`size` exception classes, each with functions that raise and catch it."""
     lines = ["class Error(Exception):", "    pass"]
     for i in range(size):
         lines += [
@@ -294,7 +294,7 @@ def exceptions(size):
 
 
 def tried(size):
-    """A function that calls so many others in a try statement."""
+    """A function that calls `size` others in one try statement."""
     lines = []
     for i in range(size):
         lines += ["def f%d(n):" % i, "    if n > %d:" % i, "        raise ValueError", "    return n"]
@@ -304,7 +304,7 @@ def tried(size):
 
 
 def prebuilt_dict(size):
-    """A prebuilt dict of so many tuples."""
+    """A prebuilt dict of `size` tuples."""
     return [
         "table = {}",
         "for i in range(%d):" % size,

@@ -88,7 +88,7 @@ pub(crate) struct Solver {
     pub(crate) facts: Facts,
     pub(crate) store: Store,
     pub(crate) roots: Vec<Root>,
-    /// The index of each root: helpers are thousands of roots.
+    /// The index of each root. A hash table: each helper is a root, and there are thousands.
     places: FxHashMap<Root, usize>,
     /// Outcome of the last evaluation of each function, by node.
     pub(crate) functions: ArenaMap<NodeIx, Arc<FunctionState>>,

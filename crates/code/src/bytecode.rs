@@ -362,7 +362,7 @@ pub struct Code {
     pub handlers: Vec<Handler>,
     /// Whether it contains `yield`.
     pub generator: bool,
-    /// What `from __future__ import ..` its file has, as the flags that `co_flags` has of it.
+    /// The `__future__` imports of the file, as `co_flags` bits.
     pub future: u32,
     /// Greatest stack depth.
     pub max_stack: u32,

@@ -232,8 +232,8 @@ impl Database {
         let _ = self.answers.saved.set(Box::new(saved));
     }
 
-    /// Marks the start of real work: the cache has no answer. Continues with what an earlier
-    /// process has saved, if there is something: then this does not return.
+    /// Marks the start of real work: the answer was not cached. Restores the saved memory of an earlier
+    /// process, if there is one; then this does not return.
     pub fn begin_work(&self) {
         let first = !self.answers.worked.swap(true, Ordering::Relaxed);
         if let Some(saved) = self.answers.saved.get()

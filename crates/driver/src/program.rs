@@ -88,7 +88,7 @@ pub fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
     db.log().observed().imported(db, program);
     let target = db.files().get(db, program.target(db));
     let files = taipan_interp::program_files(db, program);
-    // Hooks of tests may take it for something else than Python.
+    // Test hooks may collect a file that is not Python.
     let mut all = match program.tests(db) && !files.contains(&target) {
         true => Vec::new(),
         false => taipan_code::syntax_diagnostics(db, target).to_vec(),

@@ -62,7 +62,7 @@ pub(crate) struct FlowContext<'a> {
 enum Kind {
     /// Starts at a join point with this state.
     Spam { state: FrameState, dead: bool },
-    /// Starts after a fork on the way from the join point at which that block starts.
+    /// Starts after a fork. The path comes from the join point at which this block starts.
     Egg(BlockId),
 }
 

@@ -68,8 +68,8 @@ impl Dominators {
             changed = false;
             for b in order.iter().filter(|b| **b != graph.startblock) {
                 let mut new = None;
-                // From the last one on: the common dominator moves up a step at a time. The first ones are near the start,
-                // and each of the others would be followed all the way up to there.
+                // Deepest predecessor first: the common dominator moves up one step at a time. Shallow ones first would
+                // walk from each deep predecessor up to the start block: quadratic for blocks with many entries.
                 for link in entries[b.index()].iter().rev() {
                     if this.idom[link.source.index()].is_some() {
                         new = Some(match new {

@@ -63,14 +63,14 @@ pub(crate) struct RawItem {
     values: Vec<Value>,
 }
 
-/// What looks for the tests of a file.
+/// The collector of a file's tests.
 pub(crate) struct Finder {
     finder: Value,
     session: Option<Value>,
 }
 
 impl Finder {
-    /// Loads the `conftest.py` files for a test file, and asks their hooks for what they want.
+    /// Loads the `conftest.py` files of a test file and calls their configuration hooks.
     pub(crate) fn new(it: &mut Interp, path: &str, name: &str) -> Result<Finder, Tests> {
         let made = it.load("sys").and_then(|_| {
             let testing = Value::Ref(it.load("_taipan_testing")?);
@@ -85,7 +85,7 @@ impl Finder {
         made.map_err(|e| failure(it, &e))
     }
 
-    /// The session, where hooks find the tests and set them up.
+    /// The session; None without hooks that collect or set up tests.
     pub(crate) fn session(&self) -> Option<&Value> {
         self.session.as_ref()
     }
@@ -95,7 +95,7 @@ impl Finder {
         self.find(it, "of_module", &[Value::Ref(module)])
     }
 
-    /// Has the hooks look for tests.
+    /// Collects tests through the hooks.
     pub(crate) fn of_session(&self, it: &mut Interp) -> Result<Vec<RawItem>, Tests> {
         self.find(it, "of_session", &[])
     }
@@ -166,8 +166,8 @@ pub fn has_test_session(db: &dyn Db, program: Program) -> bool {
     crate::image(db, program).test_session.is_some()
 }
 
-/// The tests of a file whose `conftest.py` files have hooks. They are run one after the other, so that
-/// what hooks, fixtures and tests keep is there for the next one.
+/// The tests of a file whose `conftest.py` files have hooks. They run in sequence: state of hooks, fixtures and
+/// tests is visible to the next test.
 pub struct TestSession<'db> {
     it: Interp<'db>,
     session: Value,
@@ -175,7 +175,7 @@ pub struct TestSession<'db> {
 }
 
 impl<'db> TestSession<'db> {
-    /// The session of a program, if it has one, on a copy of what import time left.
+    /// The session of a program on a copy of its heap; None without hooks.
     pub fn new(db: &'db dyn Db, program: Program) -> Option<TestSession<'db>> {
         let image = crate::image(db, program);
         let (session, thawed) = (image.test_session.clone()?, image.thawed.as_ref()?);
@@ -193,9 +193,9 @@ impl<'db> TestSession<'db> {
         self.run("set_up", &[self.items[number].clone()])
     }
 
-    /// Calls a test that is set up. Where more has to be known of its collections, that is returned
-    /// instead: it is for a copy of this session, made before the call. This one is of no use then.
-    /// None is known at first.
+    /// Calls a test after its setup. `known` encodes the results of its collections, empty for the first call. Err holds
+    /// the results including a new collection: the call has to be repeated with them in a copy of the session from
+    /// before the call. This session cannot be used any more.
     pub fn call(&mut self, number: usize, known: &[u8]) -> Result<TestRun, Vec<u8>> {
         self.it.steps = u64::MAX;
         self.it.collections = Collections::from_bytes(known);
@@ -207,7 +207,7 @@ impl<'db> TestSession<'db> {
         }
     }
 
-    /// Tears a test down, and what is around it and not around the next one.
+    /// Tears a test down, and the fixtures and nodes that the next test does not share.
     pub fn tear_down(&mut self, number: usize, next: Option<usize>) -> TestRun {
         self.it.collections = Collections::passed_over();
         let next = next.map_or(Value::None, |n| self.items[n].clone());

@@ -543,7 +543,7 @@ impl Exception {
 }
 
 unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
-    // Most visits end here, so this way is short: it cannot panic.
+    // Fast path of most visits. It cannot panic, so it needs no `catch_unwind`.
     // SAFETY: as in `with_current`.
     let passes = unsafe { CURRENT.load(Relaxed).as_ref() };
     if passes.is_some_and(|jit| jit.passes(driver, greens)) {

@@ -81,7 +81,7 @@ impl FreePasses {
 }
 
 impl Place {
-    /// Whether it has passes for these greens, as far as there are words for them.
+    /// Whether the slot holds these greens. Only the first [`MOST_WORDS`] words are compared.
     fn is_of(&self, greens: &[u64]) -> bool {
         (self.words.iter().zip(greens)).all(|(word, green)| word.get() == *green)
     }

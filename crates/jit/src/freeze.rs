@@ -61,8 +61,9 @@ enum Fate {
     Made,
 }
 
-/// Compares a state with one that went on before. With `force` they meet at any price, but both have to keep
-/// their exception at the same place. With `pass_known` what is known of memory is passed as other values are.
+/// Compares a live state with the frozen state of an existing version. With `force` they are merged whatever it costs.
+/// A pending exception must be in the same place in both: in the state, or unfetched in residual code. With
+/// `pass_known` known values of memory are passed as block arguments.
 pub(crate) fn exact_match(
     frozen: &JitState,
     live: &JitState,

@@ -251,17 +251,17 @@ pub(crate) fn place_at(
     (length && item.is_none() && ty.as_array().is_some()).then_some(Place::Length(ty))
 }
 
-/// What the specialiser asks of types again and again, found once.
+/// Memoized facts about types, shared by all residual functions.
 #[derive(Default)]
 pub(crate) struct Layouts {
     shapes: RefCell<FxHashMap<LLType, Option<Rc<Shape>>>>,
     fields: RefCell<FxHashMap<LLType, FxHashMap<Box<str>, FieldFacts>>>,
 }
 
-/// What there is to know of a field of a container.
+/// Facts about one field of a container.
 #[derive(Clone, Copy)]
 pub(crate) struct FieldFacts {
-    /// As [`place_at`] has it.
+    /// The result of [`place_at`].
     pub(crate) place: Option<Place>,
     /// It holds a list whose length and items never change.
     pub(crate) frozen_list: bool,

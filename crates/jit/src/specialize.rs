@@ -142,7 +142,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) most_blocks: usize,
     /// Virtual arguments of the portal, if any.
     pub(crate) virtual_arguments: Option<&'a VirtualArguments>,
-    /// What is known of types already.
+    /// Memoized facts about types.
     pub(crate) layouts: Rc<Layouts>,
 }
 
@@ -693,7 +693,7 @@ impl<'p> Specializer<'p> {
         state.learn_nonzero(state.exc_value, true);
     }
 
-    /// The same where code may have left none: class and instance are null then.
+    /// The same without knowing that there is an exception: class and instance are null if there is none.
     fn take_exception(&mut self, state: &mut JitState) {
         state.forget_pure_calls();
         let (t, v) = (OBJECT_VTABLE.ptr(), OBJECT.ptr());
@@ -704,8 +704,8 @@ impl<'p> Specializer<'p> {
         state.exc_value = state.variable(evalue, v);
     }
 
-    /// Has a state keep its exception where another one does: in the state, or where code that was called has left
-    /// it. States that meet at any price come from both.
+    /// Moves the pending exception of a state to where another state has it: into the state, or into the thread's
+    /// exception words in residual code. Required before a forced merge.
     fn keep_exception_as(&mut self, world: &mut dyn World, state: &mut JitState, other: &JitState) {
         if state.exc_unknown == other.exc_unknown {
             return;
@@ -718,7 +718,7 @@ impl<'p> Specializer<'p> {
         state.exc_unknown = other.exc_unknown;
     }
 
-    /// Sets the exception of a state in residual code: the state has none any more.
+    /// Moves the exception of a state into residual code.
     fn give_exception(&mut self, world: &mut dyn World, state: &mut JitState) {
         let (class, value) = (state.exc_type, state.exc_value);
         let class = &self.operand(world, state, class);

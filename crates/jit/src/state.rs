@@ -138,13 +138,13 @@ impl Values {
         );
     }
 
-    /// The value of a slot, as it is held; none if it is not set.
+    /// The value of a slot in packed form; None if the slot is unset.
     pub(crate) fn held(&self, slot: Slot) -> Option<SetVal> {
         let found = self.0.binary_search_by_key(&slot, |v| v.0);
         found.ok().map(|i| self.0[i].1)
     }
 
-    /// Sets a slot to such a value.
+    /// Sets a slot to a packed value.
     pub(crate) fn hold(&mut self, slot: Slot, val: Option<SetVal>) {
         // Most slots are set in the order of their numbers.
         let at = match self.0.last() {
@@ -288,7 +288,7 @@ impl JitState {
         self.held_constant(w.into(), ty)
     }
 
-    /// The same for a value as it is held.
+    /// The same for a packed word.
     pub(crate) fn held_constant(&mut self, w: Held, ty: LLType) -> BoxId {
         self.add(RedBox {
             ty,

@@ -77,7 +77,7 @@ pub struct Future {
 }
 
 impl Future {
-    /// The flags of code objects that stand for them.
+    /// Their flags in code objects.
     pub fn flags(self) -> u32 {
         let flag = |is_on: bool, flag| if is_on { flag } else { 0 };
         flag(self.division, 0x2000)

@@ -1,5 +1,5 @@
-//! `taipan test` where `conftest.py` files have hooks: options, nodes of their own, tests that are
-//! not Python's, and what is shared between the setups of tests.
+//! `taipan test` with hooks in `conftest.py` files: options, custom nodes, tests that are not
+//! Python, and state shared between setups.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -146,7 +146,7 @@ fn run(dir: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The outcome of each test with its line and the first line of what is said of it.
+/// The outcome of each test with its line and the first line of its message.
 fn outcomes(dir: &Path, args: &[&str]) -> String {
     let out = run(dir, &[&["--json"], args].concat());
     let text = String::from_utf8(out.stdout).unwrap();
@@ -178,6 +178,15 @@ fn check(files: &[(&str, &str)], args: &[&str], expected: Expect) {
     // Tests of one worker.
     let args = [&["--no-cache", "--threads", "1"], args].concat();
     expected.assert_eq(&outcomes(dir.path(), &args));
+}
+
+/// A project with one test file.
+fn one_file<'a>(conftest: &'a str, tests: &'a str) -> [(&'static str, &'a str); 3] {
+    [
+        ("setup.cfg", ""),
+        ("conftest.py", conftest),
+        ("test_it.py", tests),
+    ]
 }
 
 const PACKAGE: [(&str, &str); 4] = [
@@ -288,11 +297,7 @@ def size(request):
 "#;
     let tests = "def test_one(): assert 1 == 1\ndef test_two(): assert 1 == 2\n\
                  def test_size(size): assert size == 4\n";
-    let dir = project(&[
-        ("setup.cfg", ""),
-        ("conftest.py", conftest),
-        ("test_it.py", tests),
-    ]);
+    let dir = project(&one_file(conftest, tests));
     expect![[r#"
         test_one:1 passed
         test_two:2 xfailed not yet
@@ -306,7 +311,7 @@ def size(request):
     );
 }
 
-/// Each failure is that of its phase, and concerns the tests that it has to.
+/// A failure in a phase fails exactly the tests that depend on that phase.
 #[test]
 fn phases() {
     let conftest = r#"
@@ -341,11 +346,7 @@ def test_after():
     assert log[-2:] == ['no method', 'no A']
 "#;
     check(
-        &[
-            ("setup.cfg", ""),
-            ("conftest.py", conftest),
-            ("test_it.py", tests),
-        ],
+        &one_file(conftest, tests),
         &[],
         expect![[r#"
             TestA::test_first:11 passed
@@ -358,7 +359,7 @@ def test_after():
     );
 }
 
-/// What a collection frees is known to tests of a session, too; each sees its own.
+/// Collections in tests of a session: each test sees the results of its own collections.
 #[test]
 fn collections() {
     let conftest = "def pytest_runtest_setup(item): pass\n";
@@ -403,11 +404,7 @@ def test_later():
     assert queue.triggers == 2 and queue.next_dead() is not None
 "#;
     check(
-        &[
-            ("setup.cfg", ""),
-            ("conftest.py", conftest),
-            ("test_it.py", tests),
-        ],
+        &one_file(conftest, tests),
         &[],
         expect![[r#"
             test_weak:16 passed
@@ -416,7 +413,7 @@ def test_later():
     );
 }
 
-/// The second process has the memory of the first: what import time has made is there.
+/// The second process restores the memory of the first, with the heap of import time.
 #[test]
 fn memory() {
     let dir = project(
@@ -451,7 +448,7 @@ fn memory() {
     assert_eq!(ran.count(), 0, "{second}");
 }
 
-/// A worker that takes too long costs the test that it is at.
+/// A timeout fails the worker's current test only.
 #[test]
 fn workers_that_are_lost() {
     let conftest = "def pytest_runtest_setup(item): pass\n";
@@ -464,11 +461,7 @@ def test_loops():
 def test_three(): assert log == []
 "#;
     check(
-        &[
-            ("setup.cfg", ""),
-            ("conftest.py", conftest),
-            ("test_it.py", tests),
-        ],
+        &one_file(conftest, tests),
         &["--timeout", "3"],
         expect![[r#"
             test_one:3 passed

@@ -219,7 +219,7 @@ fn log() {
     assert_eq!(jitlog(&[OsStr::new("/nowhere")]).1, Some(2));
 }
 
-/// The lines of code with variables that neither their block gets nor an operation before them in it makes.
+/// Lines that use a variable which is neither an argument of their block nor defined above in it.
 fn undefined(code: &str) -> Vec<&str> {
     let variable = regex::Regex::new(r"\bv[0-9]+\b").unwrap();
     let mut defined = BTreeSet::new();

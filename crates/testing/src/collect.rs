@@ -150,7 +150,7 @@ pub(super) fn collect(
         |c: &Case| options.engine == TestEngine::Interp || c.test.interpreted.is_some();
     let mut chosen = modules.iter().flat_map(|m| &m.cases);
     if !options.collect_only && chosen.any(is_interpreted) {
-        // Nothing is reported yet, which the process that continues would report again.
+        // Nothing was reported so far: the restored process would report it a second time.
         db.begin_work();
     }
     Ok((modules, out))

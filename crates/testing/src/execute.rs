@@ -123,7 +123,7 @@ pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncS
 pub(super) fn run_as_python(db: &Database, program: Program, number: usize) {
     match run_test(db, program, number) {
         Ok(run) => {
-            // The report has it; where nobody reads it, there is nothing to be done.
+            // A failed write means that the parent has gone.
             let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
             let _ = std::io::Write::flush(&mut std::io::stdout());
             record_run(run);
@@ -132,7 +132,7 @@ pub(super) fn run_as_python(db: &Database, program: Program, number: usize) {
     }
 }
 
-/// Writes what the run of a test came to, in a child.
+/// Writes the outcome of a test to the parent process.
 pub(super) fn record_run(run: TestRun) {
     let Some(raised) = run.raised else {
         return record(kind::RETURNED, b"");

@@ -324,7 +324,7 @@ impl Run<'_> {
         )
     }
 
-    /// Has workers run the tests of a session.
+    /// Runs the tests of a session in worker processes.
     fn execute_session(
         &mut self,
         module: &Module,
@@ -338,7 +338,7 @@ impl Run<'_> {
         let mut workers = Workers::new(self.options.timeout).map_err(cannot)?;
         let mut waiting = tests.len();
         while waiting > 0 && !self.is_over() {
-            // The database's owner may want to change inputs; what runs is outdated then.
+            // An input is about to change: the running tests are outdated.
             salsa::Database::unwind_if_revision_cancelled(db);
             while workers.len() < self.options.jobs.clamp(1, waiting)
                 && workers.has_work(tests.len())
@@ -410,7 +410,7 @@ impl Run<'_> {
                 .map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))
         };
         loop {
-            // The database's owner may want to change inputs; what runs is outdated then.
+            // An input is about to change: the running tests are outdated.
             salsa::Database::unwind_if_revision_cancelled(db);
             while pool.len() < self.options.jobs.max(1)
                 && let Some((i, fingerprint)) =

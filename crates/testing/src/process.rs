@@ -56,8 +56,8 @@ struct Child {
     timed_out: bool,
 }
 
-/// A child whose records are read while it runs. It may be followed by copies of itself: it is there
-/// as long as one of them is.
+/// A child process whose records are read while it runs. It may fork copies of itself: it counts as alive as long as
+/// one of them is.
 pub(super) struct Process {
     pid: pid_t,
     report: Stream,
@@ -65,7 +65,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a child that does `work` and ends; it writes records with [`record`].
+    /// Forks a child that runs `work` and exits. The child writes records with [`record`].
     pub(super) fn start(work: impl FnOnce()) -> io::Result<Process> {
         let (report, report_end) = pipe()?;
         let (output, output_end) = pipe()?;
@@ -83,7 +83,7 @@ impl Process {
         })
     }
 
-    /// Reads what some have written, once there is something, or after some time.
+    /// Reads pending output of the processes. Blocks until there is output or `wait` has passed.
     pub(super) fn poll<'a>(all: impl Iterator<Item = &'a mut Process>, wait: Duration) {
         let all: Vec<&mut Process> = all.collect();
         let streams = all.iter().flat_map(|p| [&p.report, &p.output]);
@@ -94,7 +94,7 @@ impl Process {
         }
     }
 
-    /// The records that are complete.
+    /// Removes and returns the complete records.
     pub(super) fn take_records(&mut self) -> Vec<(u8, Vec<u8>)> {
         let (records, rest) = parse_records(&self.report.bytes);
         let taken = self.report.bytes.len() - rest;
@@ -102,22 +102,22 @@ impl Process {
         records
     }
 
-    /// What it has printed since that was asked for last.
+    /// Removes and returns the output of the child since the previous call.
     pub(super) fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output.bytes)
     }
 
-    /// Whether there will be more records.
+    /// Whether more records may follow.
     pub(super) fn is_open(&self) -> bool {
         self.report.fd.is_some()
     }
 
-    /// Ends it, its copies, and what they started.
+    /// Kills the child, its copies and their children.
     pub(super) fn kill(&self) {
         kill(self.pid);
     }
 
-    /// Waits until it ends.
+    /// Waits for the child to exit.
     pub(super) fn wait(&mut self) -> Exit {
         let mut status = 0;
         // SAFETY: the child is ours and not yet waited for.
@@ -130,7 +130,7 @@ impl Process {
     }
 }
 
-/// Ends a child and what it started.
+/// Kills a child and its children.
 fn kill(pid: pid_t) {
     // SAFETY: the child is not yet waited for, so its number is its own.
     unsafe {
@@ -139,7 +139,7 @@ fn kill(pid: pid_t) {
     }
 }
 
-/// Waits until one of the streams has something to read, or for some time.
+/// Blocks until one of the streams is readable or `wait` has passed.
 fn wait_for<'a>(streams: impl Iterator<Item = &'a Stream>, wait: Duration) {
     let mut fds: Vec<libc::pollfd> = streams
         .filter_map(|s| Some(s.fd.as_ref()?.as_raw_fd()))
@@ -175,7 +175,7 @@ impl Pool {
         self.children.len()
     }
 
-    /// Starts a child that does `work` and ends; it writes records with [`record`].
+    /// Forks a child that runs `work` and exits. The child writes records with [`record`].
     pub(super) fn start(&mut self, key: usize, work: impl FnOnce()) -> io::Result<()> {
         let (report, report_end) = pipe()?;
         let (output, output_end) = pipe()?;
@@ -386,8 +386,7 @@ pub(super) fn record(kind: u8, content: &[u8]) {
     }
 }
 
-/// Splits `kind length ":" content` records; stops at what is none, of which there are as many bytes
-/// as it answers.
+/// Parses records of the form `kind length ":" content`. Returns the number of bytes after the last complete record.
 fn parse_records(bytes: &[u8]) -> (Vec<(u8, Vec<u8>)>, usize) {
     let mut out = Vec::new();
     let mut rest = bytes;

@@ -1,17 +1,17 @@
-//! Tests whose `conftest.py` files have hooks: they are set up, called and torn down one after the
-//! other by worker processes, so that what hooks, fixtures and tests keep is made once.
+//! Tests whose `conftest.py` files have hooks. Worker processes set up, call and tear down several
+//! tests each, so that state of hooks and fixtures is created once per worker.
 //!
 //! ```text
-//! queue of tests ──► worker: set up, call, tear down ──► records of one test after the other
-//!                      │ before each call
-//!                      └─► copy that waits: it takes over if the call has to begin anew, with more
-//!                          known of what `gc.collect()` frees
+//! queue of tests ──► worker: set up, call, tear down ──► records of each test
+//!                      │ fork before each call
+//!                      └─► waiting copy: repeats the call if `gc.collect()` frees more objects than
+//!                          were known
 //! ```
 //!
-//! Copies are made once a test has called `gc.collect()`: that test is begun anew by the next worker.
-//! A worker that crashes, or is killed since a test takes too long, costs the test that it is at.
-//! Another one takes the remaining tests, as one does where a worker's heap has become large: its
-//! interpreter frees nothing.
+//! Workers fork copies only after some test has called `gc.collect()`; the next worker repeats that
+//! test. A crash or timeout of a worker fails its current test, and another worker takes the
+//! remaining tests. A worker whose heap has grown by [`GROWTH`] is replaced as well: the interpreter
+//! frees nothing.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -24,24 +24,23 @@ use taipan_interp::{TestRun, TestSession};
 use crate::execute::record_run;
 use crate::process::{Ended, Exit, Process, pipe, record};
 
-/// A worker begins a test: its place in the queue.
+/// Record: a test starts. Its place in the queue.
 const BEGUN: u8 = b'B';
-/// What the test has printed.
+/// Record: the output of the test.
 const PRINTED: u8 = b'P';
-/// The test has ended, and how many microseconds it took.
+/// Record: the test has ended. Its duration in microseconds.
 const ENDED: u8 = b'E';
-
-/// The test has to be begun anew, by a worker that makes copies.
+/// Record: the test has to be repeated by a worker that forks copies.
 const ANEW: u8 = b'A';
 
-/// Bytes by which the memory of a worker may grow.
+/// Maximum growth of a worker's memory, in bytes.
 const GROWTH: u64 = 1 << 30;
 
 /// The workers of a session.
 pub(super) struct Workers {
     workers: Vec<Worker>,
     queue: Queue,
-    /// Places of tests that have to be begun anew.
+    /// Places of tests to repeat.
     anew: Vec<usize>,
     /// A test has called `gc.collect()`.
     makes_copies: bool,
@@ -50,14 +49,14 @@ pub(super) struct Workers {
 
 struct Worker {
     process: Process,
-    /// The test that it is at, and since when.
+    /// Place and start of the current test.
     test: Option<(usize, Instant)>,
     records: Vec<(u8, Vec<u8>)>,
     timed_out: bool,
 }
 
 impl Workers {
-    /// No workers yet.
+    /// An empty pool.
     pub(super) fn new(timeout: Duration) -> io::Result<Workers> {
         Ok(Workers {
             workers: Vec::new(),
@@ -87,17 +86,17 @@ impl Workers {
         Ok(())
     }
 
-    /// Whether there are tests, of that number, that no worker has taken.
+    /// Whether some of the `tests` tests are not taken yet.
     pub(super) fn has_work(&self, tests: usize) -> bool {
         !self.anew.is_empty() || self.queue.taken() < tests
     }
 
-    /// How many are running.
+    /// Number of running workers.
     pub(super) fn len(&self) -> usize {
         self.workers.len()
     }
 
-    /// Waits for tests to end, or for some time: their places in the queue with what they came to.
+    /// Blocks until tests end or `patience` has passed. Returns the places of the ended tests with their outcomes.
     pub(super) fn next(&mut self, patience: Duration) -> Vec<(usize, Ended)> {
         for w in &mut self.workers {
             if w.test
@@ -141,7 +140,7 @@ impl Workers {
             let exit = w.process.wait();
             let exit = if w.timed_out { Exit::TimedOut } else { exit };
             let took = w.test.map_or(Duration::ZERO, |(_, since)| since.elapsed());
-            // What it has said so far of the test is not all.
+            // The records of an interrupted test are incomplete.
             w.records.clear();
             ended.extend(w.end(exit, took));
         }
@@ -150,7 +149,7 @@ impl Workers {
 }
 
 impl Worker {
-    /// The test that it was at.
+    /// Ends the current test. None if there is none.
     fn end(&mut self, exit: Exit, duration: Duration) -> Option<(usize, Ended)> {
         let (place, _) = self.test.take()?;
         let mut records = std::mem::take(&mut self.records);
@@ -167,7 +166,7 @@ impl Worker {
 }
 
 impl Drop for Workers {
-    /// Nothing outlives them.
+    /// Kills all workers.
     fn drop(&mut self) {
         for w in &mut self.workers {
             w.process.kill();
@@ -176,7 +175,7 @@ impl Drop for Workers {
     }
 }
 
-/// The life of a worker.
+/// The main loop of a worker process.
 fn work(
     session: &mut TestSession<'_>,
     numbers: &[usize],
@@ -200,7 +199,7 @@ fn work(
                 true => call(session, number),
                 false => match session.call(number, &[]) {
                     Ok(run) => run,
-                    // This session is of no use any more.
+                    // The session cannot be used any more.
                     Err(_) => return record(ANEW, b""),
                 },
             };
@@ -217,7 +216,7 @@ fn work(
     }
 }
 
-/// Places of tests that no worker has taken: a counter in memory that all processes share.
+/// The next place that no worker has taken: a counter in shared memory.
 struct Queue(NonNull<AtomicUsize>);
 
 impl Queue {
@@ -240,35 +239,35 @@ impl Queue {
         at.map(Queue).ok_or_else(io::Error::last_os_error)
     }
 
-    /// How many places are taken, or more where there are no more tests.
+    /// Number of taken places. It exceeds the number of tests when workers find the queue empty.
     fn taken(&self) -> usize {
-        // SAFETY: the memory is there as long as this is.
+        // SAFETY: the mapping lives as long as `self`.
         unsafe { self.0.as_ref() }.load(Ordering::Relaxed)
     }
 
-    /// A place that nobody else gets.
+    /// Takes the next place.
     fn take(&self) -> usize {
-        // SAFETY: the memory is there as long as this is.
+        // SAFETY: the mapping lives as long as `self`.
         unsafe { self.0.as_ref() }.fetch_add(1, Ordering::Relaxed)
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: the memory is ours.
+        // SAFETY: `new` mapped it, and nothing refers to it any more.
         unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<AtomicUsize>()) };
     }
 }
 
-/// Bytes of memory that this process has.
+/// Resident memory of this process, in bytes.
 fn resident() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = pages.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok());
     pages.unwrap_or(0) * 4096
 }
 
-/// Calls a test that is set up. Where that has to begin anew, a copy of this process, made
-/// before, takes over, and this one ends.
+/// Calls a test after its setup. If the call has to be repeated, a copy of this process from before the call
+/// continues, and this process exits.
 fn call(session: &mut TestSession<'_>, number: usize) -> TestRun {
     let mut known = Vec::new();
     loop {
@@ -305,5 +304,5 @@ fn call(session: &mut TestSession<'_>, number: usize) -> TestRun {
     }
 }
 
-/// What the copy that waits is sent before what is known of collections.
+/// First byte of the message that resumes a waiting copy; the known collections follow.
 const AGAIN: u8 = b'k';

@@ -492,7 +492,7 @@ impl Roots {
             .iter()
             .map(|b| (*b, self.saved_at_exit(*b, &at_entry[b])))
             .collect();
-        // Blocks to look at again: something before them changed.
+        // Blocks to recheck: a predecessor has changed.
         let mut waiting = vec![true; g.blocks.len()];
         loop {
             let mut changed = false;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::support::jit::{database, outcome};
+use crate::support::jit::{agrees, database, outcome};
 use taipan_driver::{Engine, JitOptions, JitReport, Splits};
 
 /// Reds of every kind that fits into a word, and rarely taken branches.
@@ -113,17 +113,5 @@ def main(n): return run(HEAD, n)
 
 #[test]
 fn greens_without_end_do_not_fill_the_stack() {
-    let mut db = database(CHANGING);
-    let args: &[i64] = &[20_000];
-    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
-    db.generate_jit(true);
-    for threshold in [1, 3, 60] {
-        let options = JitOptions {
-            splits: Splits::Lazy,
-            threshold: Some(threshold),
-            ..JitOptions::default()
-        };
-        let got = outcome(&db, "main", args, Engine::Native, Some(options));
-        assert_eq!(got, expected, "{threshold}");
-    }
+    agrees(CHANGING, &[20_000], &[1, 3, 60]);
 }

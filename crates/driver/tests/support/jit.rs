@@ -1,8 +1,8 @@
 //! Programs whose loops are compiled while they run.
 
 use taipan_driver::{
-    CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, LoadOptions, Timings, call,
-    parse_literal,
+    CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, LoadOptions, Splits, Timings,
+    call, parse_literal,
 };
 use taipan_workbench::Workbench;
 
@@ -34,6 +34,24 @@ pub(crate) fn outcome(
             texts.collect::<Vec<_>>().join("; ")
         }
         Err(e) => format!("{e:?}"),
+    }
+}
+
+/// Asserts that `main` of a program returns the same without a compiler and with one at these thresholds.
+#[allow(dead_code, reason = "other test binaries share this module")]
+#[track_caller]
+pub(crate) fn agrees(source: &str, args: &[i64], thresholds: &[i64]) {
+    let mut db = database(source);
+    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
+    db.generate_jit(true);
+    for threshold in thresholds {
+        let options = JitOptions {
+            splits: Splits::Lazy,
+            threshold: Some(*threshold),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", args, Engine::Native, Some(options));
+        assert_eq!(got, expected, "{threshold}");
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Image {
     pub diagnostics: Vec<Diagnostic>,
     /// What runs each test in the interpreter.
     pub(crate) test_items: Vec<Value>,
-    /// What sets the tests up, where hooks have a say in it.
+    /// The session that sets tests up; None without hooks.
     pub(crate) test_session: Option<Value>,
     /// The heap, for calls after import time.
     pub(crate) thawed: Option<Arc<Thawed>>,
@@ -143,7 +143,7 @@ fn attempt_with(
     } else if let Some(Ok(finder)) = &finder
         && let Some(session) = finder.session()
     {
-        // Hooks say what becomes of the file.
+        // Hooks decide how the file is collected.
         match finder.of_session(&mut it) {
             Ok(found) => items = found,
             Err(problem) => image.tests = problem,
@@ -274,8 +274,8 @@ fn attempt_with(
     Ok((image, ended_in))
 }
 
-/// The image of tests that are all interpreted: the heap as import time left it. Nothing of it is
-/// compiled, so no object is asked whether it is a constant, which may change it.
+/// The image of a file whose tests are all interpreted: the heap at the end of import time. No code is
+/// compiled, so `_freeze_` and its like, which may change objects, are not called.
 fn as_found(mut image: Image, mut it: Interp, items: &[testing::RawItem]) -> Image {
     if !items.is_empty() {
         let finished = items.iter().map(|i| i.finish(&it, &FxHashMap::default()));
@@ -595,7 +595,7 @@ pub(crate) fn ask_freeze(
     answers: &mut Asked,
 ) {
     loop {
-        // What each class has, since most objects are of few classes.
+        // Cached by class: most objects belong to few classes.
         let mut methods: FxHashMap<Ref, Option<&str>> = FxHashMap::default();
         let all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
             .into_iter()

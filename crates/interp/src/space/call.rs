@@ -159,7 +159,7 @@ impl Interp<'_> {
     pub(crate) fn call_builtin(&mut self, b: &'static Builtin, args: Args<'_>) -> R {
         let result = self.with_buffers(|it| (b.func)(it, args))?;
         self.check_size(&result)?;
-        // It may have grown what it is a method of.
+        // The method may have grown its object, so the object is measured again.
         if let Some(Value::Ref(slf)) = args.pos.first() {
             self.check_container(*slf)?;
             self.heap.fresh += super::meter::ENTRY;

@@ -321,8 +321,7 @@ impl Interp<'_> {
         self.heap.is_subclass(self.heap.type_of(v), class)
     }
 
-    /// The class that a builtin function makes instances of, where the class has the function's
-    /// name in Python.
+    /// The class of a builtin constructor function that has the name of its class in Python.
     fn class_behind(&self, function: Ref) -> Option<Ref> {
         match self.heap.kind(function) {
             Kind::Builtin(b) if b.name == "__builtin__.slice" => Some(ty::SLICE),

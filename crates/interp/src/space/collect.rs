@@ -57,7 +57,7 @@ impl Collections {
         }
     }
 
-    /// What [`Collections::to_bytes`] has written.
+    /// Decodes the output of [`Collections::to_bytes`].
     pub(crate) fn from_bytes(bytes: &[u8]) -> Collections {
         let mut words = bytes
             .chunks_exact(4)
@@ -72,7 +72,7 @@ impl Collections {
         }
     }
 
-    /// What is known, for a copy of the process.
+    /// Encodes the known collections for a copy of the process.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for dead in &self.known {

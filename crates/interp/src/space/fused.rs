@@ -5,8 +5,8 @@
 //! LoadFast i; LoadConst j; Binary op; JumpIfFalse t   ->   LoadFast i; BranchConst(j, op, false, t)
 //! ```
 //!
-//! There is an [`Op`] for each instruction, which may do what the next ones do as well: jumps to these find their
-//! own. An operation here never raises and runs no code of the program. Where it would, it does nothing, and the
+//! Each instruction has an [`Op`], which may include the following instructions. Those keep an `Op` as well, for jumps
+//! into the middle. An `Op` never raises and runs no code of the program: in such a case it changes nothing, and the
 //! engine executes the instruction.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::value::Value;
 use super::words;
 use super::{Body, Interp};
 
-/// What the interpreter does for an instruction.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     /// The engine executes it.
@@ -521,7 +521,7 @@ impl Interp<'_> {
     }
 }
 
-/// Goes where a test leads, `before` instructions after the current one.
+/// Moves `pc` to the outcome of a test that is `before` instructions after the current one.
 #[inline(always)]
 fn follow(branch: Branch, truth: bool, before: Pc, frame: &mut Frame<Value>) -> u64 {
     let len = before + Pc::from(branch.len);

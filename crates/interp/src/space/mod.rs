@@ -114,7 +114,7 @@ pub(crate) struct Body {
     pub(crate) names: Box<[KnownName]>,
     /// The slot of a namespace in which each name was found last.
     pub(crate) hints: Box<[Cell<u32>]>,
-    /// What the interpreter does for each instruction.
+    /// The operation of each instruction.
     pub(crate) ops: Box<[fused::Op]>,
     /// Its index among the sites.
     pub(crate) site: u32,

@@ -91,7 +91,7 @@ impl Interp<'_> {
                         }
                         _ => None,
                     };
-                    // Large values are counted where they are read.
+                    // Large values are counted by the reader.
                     match item {
                         Some(
                             v @ (Value::Int(_)

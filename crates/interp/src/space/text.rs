@@ -26,7 +26,7 @@ fn borders<'n, T: PartialEq + 'n>(len: usize, needle: impl Fn(usize) -> &'n T) -
     borders
 }
 
-/// Needles that are compared at every place: longer ones would take too long where they nearly match.
+/// Maximum length of needles that are compared at each position. Longer ones take quadratic time on near matches.
 const SHORT: usize = 8;
 
 /// Position of the first `needle`, a short one, in `hay`.

@@ -9,7 +9,7 @@ use num_traits::ToPrimitive;
 use super::heap::Ref;
 use crate::Complex;
 
-/// Byte strings that are made often.
+/// Frequent byte strings, allocated once.
 struct Short {
     empty: Arc<[u8]>,
     /// Those of one character.
@@ -17,8 +17,8 @@ struct Short {
 }
 
 static SHORT: LazyLock<Short> = LazyLock::new(|| Short {
-    // `Arc::default()` is one static object of the process, whose count does not know of the values in memory that
-    // an earlier process has saved.
+    // Not `Arc::default()`: that is a static object, whose reference count restarts in each process and misses the
+    // references in restored memory.
     empty: Arc::new([]),
     characters: (0..=255).map(|c| [c].into()).collect(),
 });
@@ -58,7 +58,7 @@ pub(crate) enum Value {
 /// and how many values it has with those of these: tuples become constants, which share nothing
 /// and are walked by recursion.
 ///
-/// It is one block of memory, whose first value is not an item but these two numbers.
+/// One allocation: the first value holds these two numbers, the items follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuple(Arc<[Value]>);
 

@@ -1,4 +1,4 @@
-# What an interpreter written in Python asks of the Python that runs it.
+# Python features that interpreters written in Python depend on.
 from __future__ import division, print_function
 import __future__
 import inspect
@@ -36,7 +36,7 @@ except TypeError:
     print('no keyword')
 
 
-# Numbers at the ends of what functions take.
+# Smallest and largest arguments of functions.
 def value(function, *args):
     try:
         return '%.6g' % (function(*args),)

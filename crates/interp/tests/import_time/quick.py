@@ -1,4 +1,4 @@
-# What the interpreter has a fast path for, and what lies just beside it.
+# Fast paths of the interpreter, and the nearest cases outside them.
 
 
 def attempt(f, *args):
@@ -66,7 +66,7 @@ for args in ((), (1,), (1, 2), (1, 2, 3), [1, 2], "ab", tuple(range(70))):
     print attempt(lambda: Old().method(*args)), attempt(lambda: New().method(*args)), New(*args).args == tuple(args)
 print max(*(3, 1, 2)), f(*(1,), **{"b": 3}), f(b=1, *(0,))
 
-# Attributes of instances of both kinds, of functions, and of what has neither.
+# Attributes of instances of both kinds of classes, of functions, and of objects without a dict.
 old, new, catching = Old(1), New(1), Catching(2)
 for o in (old, new, catching):
     print o.args, o.step, o.method(0), attempt(lambda: o.missing), o.__class__.__name__, sorted(o.__dict__)
@@ -99,7 +99,7 @@ h.x = 5
 print h.x
 
 
-# Tests, with and without `not`, and what they are followed by.
+# Conditions with and without `not`, before each kind of jump.
 def tests(a, b):
     found = []
     if a < b:
@@ -161,7 +161,7 @@ def truths(values):
 truths([Truth(True), Truth(False), Sized(), [], [0], {}, {1: 2}, (), set(), frozenset([1]), 0.0, 1j, object])
 
 
-# Loops over what changes meanwhile, and over what ends early.
+# Loops over containers that change, and over iterators that end early.
 def numbers(n):
     for i in xrange(n):
         got = yield i
@@ -243,7 +243,7 @@ d = {"a": 1, 2: "two", (1, 2): 3}
 print d["a"], d[2], d[1, 2], attempt(lambda: d["b"]), attempt(lambda: d[[]]), d[2L], d[2.0], d[u"a"], u"a" in d, 2.0 in d, [1] in [[1]]
 
 
-# Sets of sets keep their hashes; sorting asks items for their order only where it has to.
+# Sets of sets keep hashes; sorting compares plain values without method calls.
 class Key(object):
     def __init__(self, n):
         self.n = n

@@ -19,7 +19,7 @@ use crate::unit::size;
 /// Number of operations for which a region's threshold grows by that of a small region.
 const OPERATIONS_PER_PIECE: usize = 16;
 
-/// A region that is so many times as large as its counter was set for is counted for longer.
+/// Growth of a region, as a factor, above which its counter is extended.
 const MUCH_GROWN: u64 = 4;
 
 /// A region that was compiled with optimisations is compiled again at once if it has grown by
@@ -45,8 +45,8 @@ pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
     hot.saturating_mul(1 + (operations / OPERATIONS_PER_PIECE) as u64)
 }
 
-/// How often a region with `operations` operations that was entered `counted` times has to be entered still; None if
-/// it is to be optimised. `hot` is as in [`rounds_of`].
+/// Number of further entries before a region with `operations` operations is optimised, after `counted` entries; None
+/// if it is optimised at once. `hot` is as in [`rounds_of`].
 fn left_to_count(counted: u64, operations: usize, hot: u64) -> Option<u64> {
     let wanted = rounds_of(operations, hot);
     (wanted / MUCH_GROWN > counted).then(|| wanted - counted)
@@ -101,8 +101,8 @@ impl<'p> Functions<'p> {
         !is_full
     }
 
-    /// Whether a region has become much larger than it was when its counter was set. Then it is counted for as long
-    /// as one of its size from the beginning.
+    /// Whether a region has grown by more than [`MUCH_GROWN`] since its counter was set. If so, the counter is extended
+    /// to the threshold of the present size.
     fn has_grown(
         &mut self,
         jit: &NativeJit<'p>,

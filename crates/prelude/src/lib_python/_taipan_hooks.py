@@ -3,12 +3,12 @@ import os
 import sys
 from _taipan_fixtures import ROOT_FILES, parameters
 
-# Hooks that have a say in how tests are found and run: such tests are interpreted.
+# Hooks that affect collection or execution: tests of such files are interpreted.
 OF_NODES = [
     'pytest_collect_file', 'pytest_pycollect_makemodule', 'pytest_pycollect_makeitem',
     'pytest_generate_tests', 'pytest_itemcollected', 'pytest_runtest_setup',
     'pytest_runtest_call', 'pytest_runtest_teardown', 'pytest_pyfunc_call']
-# The options of pytest itself that hooks look at, and their defaults.
+# Options of pytest that hooks read, and their defaults.
 OPTIONS = {
     'verbose': 0, 'quiet': 0, 'keyword': '', 'markexpr': '', 'maxfail': 0, 'collectonly': False,
     'tbstyle': 'auto', 'fulltrace': False, 'showlocals': False, 'usepdb': False,
@@ -77,7 +77,7 @@ class PluginManager(object):
         try:
             bool(plugin)
         except ImportError:
-            # It stands for a part of the toolchain that does not ship, and has no hooks.
+            # A stand-in for a module of the toolchain that does not ship; it has no hooks.
             return None
         if not self.is_registered(plugin):
             self.plugins.append((name or getattr(plugin, '__name__', None), plugin))

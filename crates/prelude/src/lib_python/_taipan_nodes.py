@@ -13,7 +13,7 @@ from _taipan_testing import (
 
 class ExceptionInfo(object):
     """The exception that is being handled, as `repr_failure` gets it."""
-    # `repr_failure` has nothing else to say of it.
+    # The default `repr_failure` describes it.
     is_usual = False
 
     def __init__(self, excinfo=None):
@@ -169,7 +169,7 @@ class File(FSCollector):
 class Item(Node):
     """A test."""
     nextitem = None
-    # What is known of a test before it runs.
+    # The static description of a test.
     skip = xfail = problem = None
     strict = False
 
@@ -473,7 +473,7 @@ class Function(FunctionMixin, Item):
     def function(self):
         return getattr(self.obj, 'im_func', self.obj)
 
-    # What fixtures ask of a test.
+    # The `request` object of fixtures.
     func = function
     args = property(lambda self: self.call.args)
     fixture_params = property(lambda self: self.call.fixture_params)
@@ -527,7 +527,7 @@ class Generator(FunctionMixin, PyCollector):
         return found
 
 
-# Nodes make those inside them by these names: a class may have others.
+# Nodes create their children by these names, which subclasses may override.
 PyCollector.Class = Class
 PyCollector.Instance = Instance
 PyCollector.Function = Function
@@ -636,7 +636,7 @@ class Session(FSCollector):
             seen.add(id(item.parent))
             before = sys.stdout, sys.stderr
             sys.stdout = sys.stderr = StringIO()
-            # What is wrong is raised again when the test runs.
+            # The error is raised again when the test runs.
             for phase in (lambda: self.set_up(item), lambda: self.tear_down(item, None)):
                 try:
                     phase()
@@ -665,7 +665,7 @@ def told(item, work):
     """Has the test say what its failure is, if its class does."""
     described = [c for c in classes_of(item.__class__) if 'repr_failure' in c.__dict__]
     if described[0] is Node:
-        # No handler: the way of the exception is shown as it was.
+        # No handler here: the original traceback is shown.
         work()
         return
     try:

@@ -8,7 +8,7 @@ use crate::space::{Interp, R};
 
 /// A character of one kind of string.
 pub(super) trait Char: Copy + PartialEq + From<u8> + 'static {
-    /// The character, if there are letters and digits among its like: of bytes there are none behind ASCII.
+    /// The character as a `char`, for tests of letters and digits; None for bytes above ASCII.
     fn character(self) -> Option<char>;
 
     /// Whether it is white space.
@@ -126,7 +126,7 @@ pub(super) fn text<'a>(it: &mut Interp, v: &'a Value) -> R<Text<'a>> {
             }
         }
     };
-    // All of it is looked at.
+    // The buffer is read in full.
     it.work_items(text.len())?;
     Ok(text)
 }

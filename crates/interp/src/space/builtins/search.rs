@@ -1,5 +1,4 @@
-//! Methods of `str` and `unicode` that look for parts of a string, and those that take strings apart and put
-//! them together.
+//! Methods of `str` and `unicode` that search, split and join strings.
 
 use std::sync::Arc;
 
@@ -187,7 +186,7 @@ pub(super) fn replace(it: &mut Interp, args: Args<'_>) -> R {
     on_chars!(t, old, new => replaced(it, t, old, new, most))
 }
 
-/// The string with at most so many places replaced; all of them if `left` is negative.
+/// Replaces the first `left` occurrences, or all occurrences if `left` is negative.
 fn replaced<T: Char>(it: &mut Interp, mut s: &[T], old: &[T], new: &[T], mut left: i64) -> R {
     let mut out = Vec::with_capacity(s.len());
     if old.is_empty() {
@@ -241,7 +240,7 @@ fn split_from(it: &mut Interp, args: Args<'_>, from: From) -> R {
     Ok(it.heap.list(items))
 }
 
-/// Parts of a string that white space separates, in the order of their finding.
+/// Splits a string at white space. The parts are in search order.
 fn words<T: Char>(mut s: &[T], mut limit: usize, from: From) -> Vec<Value> {
     let mut items = Vec::new();
     loop {
@@ -272,7 +271,7 @@ fn words<T: Char>(mut s: &[T], mut limit: usize, from: From) -> Vec<Value> {
     }
 }
 
-/// Parts of a string that a separator separates, in the order of their finding.
+/// Splits a string at a separator. The parts are in search order.
 fn parts<T: Char>(
     it: &mut Interp,
     mut s: &[T],

@@ -132,7 +132,8 @@ fn is_title<T: Char>(s: &[T]) -> bool {
     any
 }
 
-/// The string with `left` and `right` characters around it, which `place` tells by their number and the width.
+/// Pads a string to a width. `place` maps the number of fill characters and the width to the numbers on the left
+/// and on the right.
 fn justify(it: &mut Interp, args: Args<'_>, place: fn(usize, usize) -> (usize, usize)) -> R {
     let t = argument(it, args, 0, "ljust")?;
     let arg = args.need(it, 1, "ljust")?;

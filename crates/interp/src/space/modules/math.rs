@@ -11,7 +11,7 @@ use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::{Interp, R};
 
-/// From here on `sqrt(x * x + 1)` is `x`.
+/// Above this number `sqrt(x * x + 1)` equals `x`.
 const LARGE: f64 = 1e10;
 
 fn float(it: &mut Interp, args: Args<'_>, i: usize, f: &str) -> R<f64> {
@@ -41,12 +41,12 @@ macro_rules! unary {
 }
 unary! {
     acos = f64::acos;
-    // Of numbers that cannot be doubled.
+    // The product in `ln(2 * x)` may overflow.
     acosh = |x| if x > LARGE { x.ln() + LN_2 } else { x.acosh() };
     asin = f64::asin;
     asinh = |x| if x.abs() > LARGE { (x.abs().ln() + LN_2).copysign(x) } else { x.asinh() };
     atan = f64::atan;
-    // The poles are no overflows.
+    // A pole is a domain error, not an overflow.
     atanh = |x| if x.abs() == 1.0 { f64::NAN } else { x.atanh() };
     ceil = f64::ceil;
     cos = f64::cos;

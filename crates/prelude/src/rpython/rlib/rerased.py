@@ -78,5 +78,5 @@ def new_static_erasing_pair(name):
     return staticmethod(erase), staticmethod(unerase)
 
 
-# Tests look at what is erased.
+# Tests read the erased value.
 Erased._x = property(lambda erased: erased.content)

@@ -253,7 +253,7 @@ def _trigger_of(queue):
 def _queue_of(queue):
     return llmemory.cast_ptr_to_adr(llhelper(_TRIGGER, _trigger_of(queue)))
 
-# While a program loads, what has died is known after collect().
+# At import time, dead objects are known after collect().
 from _taipan import finalize as _finalize
 
 _watched = set()
