@@ -1,6 +1,6 @@
 //! The C library's threads, as far as the runtime needs them.
 
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -33,9 +33,6 @@ unsafe extern "C" {
     fn pthread_getattr_np(ident: usize, attributes: *mut Room) -> c_int;
     fn pthread_mutex_lock(mutex: *mut Room) -> c_int;
     fn pthread_mutex_unlock(mutex: *mut Room) -> c_int;
-    fn pthread_cond_wait(condition: *mut Room, mutex: *mut Room) -> c_int;
-    fn pthread_cond_signal(condition: *mut Room) -> c_int;
-    fn pthread_cond_broadcast(condition: *mut Room) -> c_int;
     fn pthread_key_create(key: *mut u32, destructor: *const c_void) -> c_int;
     fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
     fn pthread_getspecific(key: u32) -> *mut c_void;
@@ -226,31 +223,78 @@ impl Mutex {
     }
 }
 
-/// Something that threads wait for.
-pub(crate) struct Condition(UnsafeCell<Room>);
+/// A condition variable, which wakes threads in the order in which they began to wait. The caller of each function has the
+/// mutex that [`Condition::wait`] releases.
+///
+/// Each thread waits on a semaphore of its own. Condition variables of glibc before 2.41 lose wakeups
+/// (<https://sourceware.org/bugzilla/show_bug.cgi?id=25847>), so that threads which give way to each other stop for ever.
+pub(crate) struct Condition {
+    first: Cell<*mut Waiter>,
+    last: Cell<*mut Waiter>,
+}
+
+/// A waiting thread, on the stack of that thread.
+struct Waiter {
+    woken: Room,
+    next: *mut Waiter,
+}
 
 impl Condition {
     pub(crate) const fn new() -> Self {
-        Condition(UnsafeCell::new([0; 8]))
+        Condition {
+            first: Cell::new(ptr::null_mut()),
+            last: Cell::new(ptr::null_mut()),
+        }
     }
 
-    /// Gives the mutex up until somebody signals, or for no reason.
+    /// Releases the mutex until another thread signals.
     ///
     /// # Safety
     /// The caller has the mutex.
     pub(crate) unsafe fn wait(&self, mutex: &Mutex) {
-        // SAFETY: by contract; a condition may be zero at first.
-        unsafe { pthread_cond_wait(self.0.get(), mutex.0.get()) };
+        let mut waiter = Waiter {
+            woken: [0; 8],
+            next: ptr::null_mut(),
+        };
+        let this = &raw mut waiter;
+        // SAFETY: the mutex protects the list. A thread that removes the waiter posts the semaphore last, and this function
+        // returns only after that.
+        unsafe {
+            let woken = &raw mut (*this).woken;
+            sem_init(woken, 0, 0);
+            match self.last.replace(this) {
+                last if last.is_null() => self.first.set(this),
+                last => (*last).next = this,
+            }
+            mutex.unlock();
+            // Signals of the system interrupt it.
+            while sem_wait(woken) != 0 {}
+            sem_destroy(woken);
+        }
+        mutex.lock();
     }
 
+    /// Wakes the thread that has waited longest; does nothing if none waits.
     pub(crate) fn signal(&self) {
-        // SAFETY: as above.
-        unsafe { pthread_cond_signal(self.0.get()) };
+        let first = self.first.get();
+        if first.is_null() {
+            return;
+        }
+        // SAFETY: the thread waits until its semaphore is posted; the mutex protects the list.
+        unsafe {
+            self.first.set((*first).next);
+            if self.first.get().is_null() {
+                self.last.set(ptr::null_mut());
+            }
+            sem_post(&raw mut (*first).woken);
+        }
     }
 
+    /// Wakes all threads that wait.
     pub(crate) fn signal_all(&self) {
-        // SAFETY: as above.
-        unsafe { pthread_cond_broadcast(self.0.get()) };
+        while !self.first.get().is_null() {
+            self.signal();
+        }
     }
 }
 

@@ -17,7 +17,7 @@ mod roots;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, fence};
+use core::sync::atomic::{AtomicBool, AtomicUsize, fence};
 
 use crate::memory::Stack;
 use crate::pthread::{self, Condition, Mutex};
@@ -124,8 +124,10 @@ struct Lock {
     taken: Condition,
     /// Who has it; nobody if null.
     holder: *mut Thread,
-    /// How many wait for it, and how often it was taken.
-    waiting: usize,
+    /// Number of threads that want it. Threads that wait for the mutex are counted: one that gives way in a loop would
+    /// seldom let them have it.
+    waiting: AtomicUsize,
+    /// How often it was taken.
     turn: usize,
     /// Whose words are in [`crate::state::State`]: who had the lock last. The holder's.
     last: *mut Thread,
@@ -144,7 +146,7 @@ static mut LOCK: Lock = Lock {
     free: Condition::new(),
     taken: Condition::new(),
     holder: ptr::null_mut(),
-    waiting: 0,
+    waiting: AtomicUsize::new(0),
     turn: 0,
     last: ptr::null_mut(),
     all: ptr::null_mut(),
@@ -215,20 +217,22 @@ pub fn give_way() {
     unsafe {
         let me = own();
         let l = lock();
-        (*l).mutex.lock();
-        if (*l).waiting > 0 {
+        if (*l).waiting.load(Relaxed) > 0 {
+            (*l).mutex.lock();
             (*me).stand_still();
             let turn = (*l).turn;
             give_up(l);
-            loop {
+            // A thread that was counted may leave without taking the lock: its program has ended, or it waits until the
+            // lock is free.
+            while (*l).waiting.load(Relaxed) > 0
+                && (*l).turn == turn
+                && (*l).program == (*me).program
+            {
                 (*l).taken.wait(&(*l).mutex);
-                if (*l).turn != turn || (*l).program != (*me).program {
-                    break;
-                }
             }
+            (*l).mutex.unlock();
+            acquire(me);
         }
-        (*l).mutex.unlock();
-        acquire(me);
         tell(me);
     }
 }
@@ -453,9 +457,7 @@ unsafe fn give_up(l: *mut Lock) {
     // SAFETY: by contract.
     unsafe {
         (*l).holder = ptr::null_mut();
-        if (*l).waiting > 0 {
-            (*l).free.signal();
-        }
+        (*l).free.signal();
     }
 }
 
@@ -464,19 +466,20 @@ unsafe fn acquire(me: *mut Thread) {
     // SAFETY: `me` is the calling thread.
     unsafe {
         let l = lock();
+        (*l).waiting.fetch_add(1, Relaxed);
         (*l).mutex.lock();
+        while !(*l).holder.is_null() && (*l).holder != me && (*l).program == (*me).program {
+            (*l).free.wait(&(*l).mutex);
+        }
+        (*l).waiting.fetch_sub(1, Relaxed);
+        if (*l).program != (*me).program {
+            (*l).taken.signal_all();
+            (*l).mutex.unlock();
+            pthread::vanish();
+        }
         if (*l).holder == me {
             (*l).mutex.unlock();
             return;
-        }
-        while !(*l).holder.is_null() && (*l).program == (*me).program {
-            (*l).waiting += 1;
-            (*l).free.wait(&(*l).mutex);
-            (*l).waiting -= 1;
-        }
-        if (*l).program != (*me).program {
-            (*l).mutex.unlock();
-            pthread::vanish();
         }
         (*l).holder = me;
         (*l).turn += 1;
@@ -698,7 +701,7 @@ pub(crate) unsafe fn after_fork() {
         (*l).mutex = Mutex::new();
         (*l).free = Condition::new();
         (*l).taken = Condition::new();
-        (*l).waiting = 0;
+        (*l).waiting = AtomicUsize::new(0);
         (*l).holder = me;
         (*me).ident = pthread::current();
         while (*l).all != me || !(*me).next.is_null() {

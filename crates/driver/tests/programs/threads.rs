@@ -278,6 +278,29 @@ def left_opening(n):
     );
 }
 
+/// Threads wait for the lock when the program ends. Threads of the next program do not give way to them.
+#[test]
+fn threads_wait_for_the_lock_at_the_end_of_the_program() {
+    check_without_python(
+        "
+from rpython.rlib import rgil, rthread
+class Shared(object):
+    turns = 0
+shared = Shared()
+def yields():
+    while True:
+        shared.turns += 1
+        rgil.yield_thread()
+def left_waiting(n):
+    shared.turns = 0
+    for i in range(n): rthread.start_new_thread(yields, ())
+    while shared.turns < 5 * n: rgil.yield_thread()
+    return n
+",
+        &"left_waiting(4) == 4\nleft_waiting(9) == 9\n".repeat(8),
+    );
+}
+
 #[test]
 fn locks() {
     check(

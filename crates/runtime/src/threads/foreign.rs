@@ -2,6 +2,7 @@
 //! (see [`crate::extension`]).
 
 use core::ptr;
+use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::{Thread, bring, discard, enlist, lock, make_thread, own, put_away, start, started};
@@ -101,16 +102,15 @@ pub(crate) fn wait_until_free() {
     // SAFETY: what is read is protected by the mutex.
     unsafe {
         let l = lock();
+        (*l).waiting.fetch_add(1, Relaxed);
         (*l).mutex.lock();
         while !(*l).holder.is_null() {
-            (*l).waiting += 1;
             (*l).free.wait(&(*l).mutex);
-            (*l).waiting -= 1;
         }
-        // Who waits to have it is not to miss that it is free.
-        if (*l).waiting > 0 {
-            (*l).free.signal();
-        }
+        (*l).waiting.fetch_sub(1, Relaxed);
+        // The wakeup was meant for a thread that takes the lock, and a thread that gives way expects that.
+        (*l).free.signal();
+        (*l).taken.signal_all();
         (*l).mutex.unlock();
     }
 }
@@ -153,7 +153,7 @@ pub(crate) unsafe fn after_foreign_fork() -> bool {
         (*l).mutex = Mutex::new();
         (*l).free = Condition::new();
         (*l).taken = Condition::new();
-        (*l).waiting = 0;
+        (*l).waiting = AtomicUsize::new(0);
         if interrupted {
             return true;
         }
