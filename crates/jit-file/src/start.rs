@@ -1,7 +1,9 @@
 //! Running a program with its compiler.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
+use std::process::exit;
 
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
@@ -49,12 +51,13 @@ pub fn with_compiler<T>(
     }
 }
 
-/// Runs the program behind the executable of this process: its exit code, or why it cannot run.
-pub fn run_own() -> Result<i32, String> {
+/// Runs the program behind the executable of this process, and ends the process with its exit code. Returns why it
+/// cannot run.
+pub fn run_own() -> Result<Infallible, String> {
     run_file().map_err(|e| format!("this executable: {e}"))
 }
 
-fn run_file() -> Result<i32, String> {
+fn run_file() -> Result<Infallible, String> {
     let file = File::open("/proc/self/exe").map_err(|e| e.to_string())?;
     let (header, container) = Container::open(&file).map_err(|e| e.to_string())?;
     if header.state != &raw const rpy_state as u64 {
@@ -83,11 +86,14 @@ fn run_file() -> Result<i32, String> {
         ..Choices::default()
     };
     let run = || run_program(&image, &argv);
-    with_compiler(&program, &image, choices, |jit| match jit {
-        Some(jit) => jit.run(run),
-        None => run(),
+    with_compiler(&program, &image, choices, |jit| {
+        let code = match jit {
+            Some(jit) => jit.run(run),
+            None => run(),
+        };
+        // Everything is written. The memory of the compiler is freed by the system: that is quicker.
+        exit(code.map_err(|e| e.to_string())?)
     })
-    .map_err(|e| e.to_string())
 }
 
 /// What the variable `TAIPAN_JIT_THRESHOLD` says, as `--jit-threshold` of `run`.

@@ -16,13 +16,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// executables do.
 #[unsafe(no_mangle)]
 pub extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
-    match taipan_jit_file::run_own() {
-        // Everything is written; as without a just-in-time compiler the rest is the system's.
-        Ok(code) => std::process::exit(code),
-        Err(why) => {
-            // There is nobody else to tell.
-            let _ = writeln!(std::io::stderr(), "{why}");
-            taipan_jit_file::UNUSABLE
-        }
-    }
+    let Err(why) = taipan_jit_file::run_own();
+    // There is nobody else to tell.
+    let _ = writeln!(std::io::stderr(), "{why}");
+    taipan_jit_file::UNUSABLE
 }
