@@ -155,9 +155,25 @@ impl Loop {
 /// no loop here (irreducible control flow).
 pub fn find_loops<D: Dialect>(graph: &Graph<D>) -> Vec<Loop> {
     let order = graph.reachable();
+    if !leads_back(graph, &order) {
+        return Vec::new();
+    }
     let entries = entry_map_of(graph, &order);
     let dominators = Dominators::of(graph, &order, &entries);
     find_loops_of(graph, &order, &entries, &dominators)
+}
+
+/// Whether a link leads back in a reverse postorder of the blocks: without one there is no loop of any kind.
+fn leads_back<D: Dialect>(graph: &Graph<D>, order: &[BlockId]) -> bool {
+    let mut passed = vec![false; graph.blocks.len()];
+    order.iter().any(|b| {
+        passed[b.index()] = true;
+        graph
+            .block(*b)
+            .exits
+            .iter()
+            .any(|l| passed[l.target.index()])
+    })
 }
 
 /// The same for who knows all that it needs to know.
