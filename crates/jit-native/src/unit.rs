@@ -124,12 +124,16 @@ pub(crate) fn size(block: &Block<LowLevel>) -> usize {
         .count()
 }
 
+/// No variable.
+const NONE: VarId = VarId(u32::MAX);
+
 struct Builder<'a> {
     from: &'a LLGraph,
     function: &'a ResidualFunction<'a>,
     exits: &'a mut dyn Exits,
     g: LLGraph,
-    vars: FxHashMap<VarId, VarId>,
+    /// Variables of the unit, by those of the residual graph; [`NONE`] if there is none yet.
+    vars: Vec<VarId>,
     blocks: BTreeMap<BlockId, BlockId>,
     waiting: Vec<BlockId>,
     /// Use counts of the residual graph, computed on demand.
@@ -149,7 +153,7 @@ pub(crate) fn region(
         function,
         exits,
         g: new_graph(&from.name, *from.ty(from.returnvar())),
-        vars: FxHashMap::default(),
+        vars: vec![NONE; from.vars.len()],
         blocks: BTreeMap::new(),
         waiting: Vec::new(),
         uses: None,
@@ -325,8 +329,11 @@ struct WithoutObjects {
 
 impl Builder<'_> {
     fn var(&mut self, v: VarId) -> VarId {
-        let (g, from) = (&mut self.g, self.from);
-        *(self.vars.entry(v)).or_insert_with(|| g.new_var("", *from.ty(v)))
+        let known = &mut self.vars[v.index()];
+        if *known == NONE {
+            *known = self.g.new_var("", *self.from.ty(v));
+        }
+        *known
     }
 
     fn operand(&mut self, o: &LLOperand) -> LLOperand {
