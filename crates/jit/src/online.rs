@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use taipan_graph::{BlockId, Operation, VarId, find_loops};
+use taipan_graph::{BlockId, Operation, VarId, find_loops, remove_identical_vars_ssa};
 use taipan_lltype::{
     FuncSym, LLGraph, LLOperand, LowLevel, NamedOperands, PlainOp, TypeKind, View,
 };
@@ -81,6 +81,8 @@ pub fn timeshift_function(
 ) -> Option<Arc<TsGraph>> {
     let mut graph = prepare(graph, true);
     remove_assertions(&mut graph, program);
+    // Values that links pass on unchanged need no slots of their own: half of the specialiser's work on links.
+    remove_identical_vars_ssa(&mut graph);
     let online = Online {
         program,
         purity: Purity::new(program),
