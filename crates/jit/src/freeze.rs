@@ -365,7 +365,7 @@ impl<'a> Matcher<'a> {
                 .live
                 .pure
                 .iter()
-                .find(|l| l.op == f.op && l.ty == f.ty && l.args == args && equal(l.result));
+                .find(|l| l.op == f.op && l.ty == f.ty && *l.args == *args && equal(l.result));
             match found {
                 Some(l) => self.out.pure.push(l.clone()),
                 None => all = false,

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::code::Slot;
 use crate::held::Held;
 use crate::layout::Place;
-use crate::state::{BoxId, Content, JitState, Val};
+use crate::state::{BoxId, Content, JitState, Places, Val};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -139,16 +139,22 @@ impl JitState {
     /// Of facts about the same place of one object, which several boxes point to since it is
     /// known, keeps one: the one whose value is known, if there is one.
     pub(crate) fn forget_repeated(&mut self) {
-        let known = self.heap.known.iter();
-        let of_constants = known.filter(|k| self.constant_of(k.object).is_some());
+        let known = std::mem::take(&mut self.heap.known);
+        self.heap.known = self.without_repeated(known);
+    }
+
+    /// The same for facts that are not those of the state.
+    pub(crate) fn without_repeated(&self, known: Vec<Known>) -> Vec<Known> {
+        let of_constants = known.iter();
+        let of_constants = of_constants.filter(|k| self.constant_of(k.object).is_some());
         let of_constants = of_constants.count();
         if of_constants < 2 {
-            return;
+            return known;
         }
         let mut first: FxHashMap<(Held, Place), usize> =
             FxHashMap::with_capacity_and_hasher(of_constants, Default::default());
-        let mut kept: Vec<Known> = Vec::with_capacity(self.heap.known.len());
-        for fact in std::mem::take(&mut self.heap.known) {
+        let mut kept: Vec<Known> = Vec::with_capacity(known.len());
+        for fact in known {
             let before = self.constant_of(fact.object).map(|w| (w, fact.place));
             let before = before.and_then(|key| match first.entry(key) {
                 Entry::Vacant(e) => {
@@ -164,7 +170,7 @@ impl JitState {
                 Some(_) => {}
             }
         }
-        self.heap.known = kept;
+        kept
     }
 
     /// Forgets facts that may not hold any more.
@@ -180,49 +186,24 @@ impl JitState {
         self.heap.known.retain(|_| holds.next() == Some(true));
     }
 
-    /// Forgets facts whose values nothing else needs: each is a variable more that stays
-    /// alive, whether it is asked for again or not.
-    pub(crate) fn forget_idle_facts(&mut self) {
-        self.forget_facts(0);
-        let mut needed = vec![false; self.boxes.len()];
-        let roots = self.frames.iter().flat_map(|f| f.values.boxes());
-        let returned = match self.returned {
-            Val::Red(b) => Some(b),
-            _ => None,
-        };
-        let other = [self.exc_type, self.exc_value].into_iter();
-        let other = other.chain(self.wanted).chain(returned);
-        let facts = self.heap.known.iter().flat_map(|k| [k.object, k.value]);
-        let fields = self.virtuals.iter().flat_map(|v| v.fields.iter().copied());
-        for b in roots.chain(other).chain(facts).chain(fields) {
-            needed[b.0 as usize] = true;
-        }
-        for i in 0..self.boxes.len() {
-            let known = |f: &BoxId| needed[f.0 as usize] || self.is_constant(*f);
-            if let Content::Partial(places) = &self.boxes[i].content {
-                let kept: Vec<_> = places.iter().filter(|p| known(&p.1)).copied().collect();
-                self.boxes[i].content = match kept.is_empty() {
-                    true => Content::None,
-                    false => Content::Partial(kept),
-                };
-            }
-        }
-    }
-
-    /// The same, the oldest first, until few are left.
+    /// Forgets facts whose values nothing else needs, the oldest first, until few are left.
     pub(crate) fn forget_old_facts(&mut self) {
-        self.forget_facts(MOST_REMEMBERED);
+        if let Some(known) = self.facts_at_hand(MOST_REMEMBERED) {
+            self.heap.known = known;
+        }
     }
 
-    fn forget_facts(&mut self, most: usize) {
-        if self.heap.known.iter().all(|k| k.pending || k.kept) {
-            return;
+    /// The facts whose values something else needs, and that many others, the newest. None if all facts stay whatever
+    /// they say.
+    pub(crate) fn facts_at_hand(&self, most: usize) -> Option<Vec<Known>> {
+        let known = &self.heap.known;
+        let stays = |k: &Known| k.pending || k.kept;
+        if known.iter().all(stays) {
+            return None;
         }
-        let known = std::mem::take(&mut self.heap.known);
-        let mut stays: Vec<bool> = known.iter().map(|k| k.pending || k.kept).collect();
-        let kept = known.iter().filter(|k| k.pending || k.kept);
-        self.heap.known = kept.copied().collect();
-        let mut seen = self.reached(true);
+        let mut kept: Vec<Known> = known.iter().filter(|k| stays(k)).copied().collect();
+        let mut seen = self.reached_by(&kept);
+        let mut stays: Vec<bool> = known.iter().map(stays).collect();
         let at_hand = |seen: &[bool], b: BoxId| seen[b.0 as usize] || self.is_constant(b);
         let mut idle = 0;
         loop {
@@ -244,9 +225,9 @@ impl JitState {
                 break;
             }
         }
-        let mut stays = stays.into_iter();
-        self.heap.known = known;
-        self.heap.known.retain(|_| stays.next() == Some(true));
+        kept.clear();
+        kept.extend(known.iter().zip(stays).filter(|k| k.1).map(|k| *k.0));
+        Some(kept)
     }
 
     /// Learns what is in a place that never changes.
@@ -256,7 +237,7 @@ impl JitState {
                 places.retain(|p| p.0 != place);
                 places.push((place, value));
             }
-            content => *content = Content::Partial(vec![(place, value)]),
+            content => *content = Content::Partial(Places::from_elem((place, value), 1)),
         }
     }
 

@@ -56,6 +56,7 @@ mod program;
 mod pure;
 mod purity;
 mod quasi;
+mod reach;
 mod residual;
 mod settled;
 mod specialize;

@@ -10,6 +10,7 @@
 //!
 //! Calls of `elidable` functions are among them from where it is known that they have not raised.
 
+use smallvec::SmallVec;
 use taipan_lltype::{LLOp, LLType, NumFamily, NumOp, PlainOp, SIGNED, word_of_u64};
 
 use crate::held::Held;
@@ -25,12 +26,15 @@ pub(crate) enum PureArg {
     Const(Held),
 }
 
+/// Operands. Most operations have two: facts are copied with their states.
+pub(crate) type PureArgs = SmallVec<[PureArg; 2]>;
+
 /// The result of an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PureFact {
     pub(crate) op: LLOp,
     pub(crate) ty: LLType,
-    pub(crate) args: Vec<PureArg>,
+    pub(crate) args: PureArgs,
     pub(crate) result: BoxId,
 }
 
@@ -45,7 +49,7 @@ impl JitState {
 
     /// The result of an operation that was generated before.
     pub(crate) fn pure_result(&self, op: LLOp, ty: LLType, args: &[PureArg]) -> Option<BoxId> {
-        let found = (self.pure.iter().rev()).find(|f| f.op == op && f.ty == ty && f.args == args);
+        let found = (self.pure.iter().rev()).find(|f| f.op == op && f.ty == ty && *f.args == *args);
         found.map(|f| f.result)
     }
 

@@ -604,7 +604,7 @@ impl<'p> Specializer<'p> {
                         let class = LLConst::data(class, OBJECT_VTABLE.ptr());
                         let (at_ok, at_raised) = self.residual.overflow(state.at, &class);
                         if self.splits_lazily(&state) {
-                            self.stub(world, &state, at_raised, &Side::Link(raised.clone()))?;
+                            self.stub(world, &mut state, at_raised, &Side::Link(raised.clone()))?;
                             state.at = at_ok;
                             self.follow(world, &mut state, graph, ok);
                             return Ok(Some(state));

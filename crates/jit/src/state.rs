@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::LLType;
 
@@ -14,7 +15,7 @@ use crate::code::Slot;
 use crate::heap::Heap;
 use crate::held::Held;
 use crate::layout::Place;
-use crate::pure::{PureArg, PureFact};
+use crate::pure::PureFact;
 
 /// A machine word or, for wide integers, two.
 pub type Word = i128;
@@ -35,6 +36,9 @@ pub(crate) enum GenVar {
 /// A field, by the innermost struct that has it.
 pub(crate) type FieldKey = (LLType, usize);
 
+/// Values in places that never change. Mostly it is the class alone: states are copied often.
+pub(crate) type Places = SmallVec<[(Place, BoxId); 1]>;
+
 /// What is known of the object that a box points to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Content {
@@ -42,7 +46,7 @@ pub(crate) enum Content {
     /// It exists while compiling only.
     Virtual(VirtualId),
     /// Values in places that never change.
-    Partial(Vec<(Place, BoxId)>),
+    Partial(Places),
 }
 
 impl Content {
@@ -78,6 +82,13 @@ pub(crate) struct RedBox {
     /// It is the list of a field of a virtualizable that alone has its lists: none of the boxes
     /// of which that is not known points to it.
     pub(crate) own_list: bool,
+}
+
+impl RedBox {
+    /// Whether the value is known.
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.var, Some(GenVar::Const(_)))
+    }
 }
 
 /// An object that exists while compiling only.
@@ -167,7 +178,7 @@ impl Values {
     }
 
     /// The boxes, by slot, to be changed.
-    fn boxes_mut(&mut self) -> impl Iterator<Item = &mut BoxId> {
+    pub(crate) fn boxes_mut(&mut self) -> impl Iterator<Item = &mut BoxId> {
         self.0.iter_mut().filter_map(|v| match &mut v.1 {
             SetVal::Red(b) => Some(b),
             SetVal::Green(_) => None,
@@ -267,7 +278,7 @@ impl JitState {
 
     /// Whether the value of a box is known.
     pub(crate) fn is_constant(&self, b: BoxId) -> bool {
-        matches!(self.get(b).var, Some(GenVar::Const(_)))
+        self.get(b).is_constant()
     }
 
     /// The same, as it is held: equal words are equal.
@@ -343,184 +354,8 @@ impl JitState {
         }
     }
 
-    /// All boxes that matter, each once, in an order that depends on the structure alone.
-    pub(crate) fn reachable(&self) -> Vec<BoxId> {
-        self.walk(true).order
-    }
-
-    /// Which boxes matter, by number; what is pending matters by itself only if that is asked
-    /// for.
-    pub(crate) fn reached(&self, pending: bool) -> Vec<bool> {
-        self.walk(pending).seen
-    }
-
-    fn walk(&self, pending: bool) -> Walk<'_> {
-        let mut walk = Walk {
-            state: self,
-            order: Vec::with_capacity(self.boxes.len()),
-            seen: vec![false; self.boxes.len()],
-            left: Vec::new(),
-        };
-        for f in self.frames.iter().rev() {
-            f.values.boxes().for_each(|b| walk.visit(b));
-        }
-        if let Val::Red(b) = self.returned {
-            walk.visit(b);
-        }
-        walk.visit(self.exc_type);
-        walk.visit(self.exc_value);
-        if let Some(b) = self.wanted {
-            walk.visit(b);
-        }
-        let mut next: Vec<BoxId> = Vec::new();
-        loop {
-            let seen = |b: BoxId| walk.seen[b.0 as usize];
-            // What is known of an object matters as long as the object does, or until it
-            // has been written there.
-            for fact in &self.heap.known {
-                let (object, value) = (seen(fact.object), seen(fact.value));
-                let matters = object || (fact.pending && pending) || self.is_constant(fact.object);
-                if matters && !object {
-                    next.push(fact.object);
-                }
-                if matters && !value {
-                    next.push(fact.value);
-                }
-            }
-            // So does what an operation gave, if that is known.
-            for fact in &self.pure {
-                let operands = || {
-                    fact.args.iter().all(|a| match a {
-                        PureArg::Box(b) => seen(*b),
-                        PureArg::Const(_) => true,
-                    })
-                };
-                if !seen(fact.result) && self.is_constant(fact.result) && operands() {
-                    next.push(fact.result);
-                }
-            }
-            if next.is_empty() {
-                return walk;
-            }
-            next.drain(..).for_each(|b| walk.visit(b));
-        }
-    }
-
-    /// Drops the boxes and virtual structs that nothing refers to and numbers the others
-    /// anew, in the order of [`JitState::reachable`].
-    pub(crate) fn compact(&mut self) {
-        self.forget_repeated();
-        let order = self.reachable();
-        let mut box_map = vec![u32::MAX; self.boxes.len()];
-        for (i, b) in order.iter().enumerate() {
-            box_map[b.0 as usize] = i as u32;
-        }
-        let to = |b: BoxId| BoxId(box_map[b.0 as usize]);
-        let mut virtual_map = vec![u32::MAX; self.virtuals.len()];
-        let mut old = std::mem::take(&mut self.boxes);
-        let mut old_virtuals = std::mem::take(&mut self.virtuals);
-        self.boxes.reserve_exact(order.len());
-        for b in &order {
-            // Each is there once in the order.
-            let gone = &mut old[b.0 as usize];
-            let content = std::mem::replace(&mut gone.content, Content::None);
-            let mut red = RedBox { content, ..*gone };
-            match &mut red.content {
-                Content::None => {}
-                Content::Virtual(v) => {
-                    let new = &mut virtual_map[v.0 as usize];
-                    if *new == u32::MAX {
-                        *new = self.virtuals.len() as u32;
-                        let object = &mut old_virtuals[v.0 as usize];
-                        let mut fields = std::mem::take(&mut object.fields);
-                        fields.iter_mut().for_each(|f| *f = to(*f));
-                        self.virtuals.push(VirtualStruct {
-                            ty: object.ty,
-                            fields,
-                            own: to(object.own),
-                        });
-                    }
-                    v.0 = *new;
-                }
-                Content::Partial(fields) => fields.iter_mut().for_each(|f| f.1 = to(f.1)),
-            }
-            red.fact = match red.fact {
-                // The pointer is gone: there is nothing left to learn.
-                Some(Fact::NonNull { of, .. }) if box_map[of.0 as usize] == u32::MAX => None,
-                Some(Fact::NonNull { of, reverse }) => Some(Fact::NonNull {
-                    of: to(of),
-                    reverse,
-                }),
-                other => other,
-            };
-            self.boxes.push(red);
-        }
-        let kept = |b: BoxId| box_map[b.0 as usize] != u32::MAX;
-        self.heap.fresh.retain(|b| kept(*b));
-        self.heap.fresh.iter_mut().for_each(|b| *b = to(*b));
-        self.heap.known.retain(|k| kept(k.object));
-        for k in &mut self.heap.known {
-            (k.object, k.value) = (to(k.object), to(k.value));
-        }
-        self.pure.retain(|f| {
-            let operands = f.args.iter().all(|a| match a {
-                PureArg::Box(b) => kept(*b),
-                PureArg::Const(_) => true,
-            });
-            operands && kept(f.result)
-        });
-        for f in &mut self.pure {
-            f.result = to(f.result);
-            for a in &mut f.args {
-                if let PureArg::Box(b) = a {
-                    *b = to(*b);
-                }
-            }
-        }
-        for b in self.frames.iter_mut().flat_map(|f| f.values.boxes_mut()) {
-            *b = to(*b);
-        }
-        if let Val::Red(b) = &mut self.returned {
-            *b = to(*b);
-        }
-        (self.exc_type, self.exc_value) = (to(self.exc_type), to(self.exc_value));
-        self.wanted = self.wanted.map(to);
-    }
-
     /// Forgets the slots of the innermost function that are not among these.
     pub(crate) fn keep_only(&mut self, live: &[Slot]) {
         self.frame_mut().values.keep_only(live);
-    }
-}
-
-/// A walk over the boxes of a state.
-struct Walk<'a> {
-    state: &'a JitState,
-    /// Those that were visited.
-    order: Vec<BoxId>,
-    seen: Vec<bool>,
-    /// Those to be visited next, the first one last.
-    left: Vec<BoxId>,
-}
-
-impl Walk<'_> {
-    /// A box that was not visited yet, and then what it consists of.
-    fn visit(&mut self, b: BoxId) {
-        let mut next = Some(b);
-        while let Some(b) = next.take().or_else(|| self.left.pop()) {
-            if std::mem::replace(&mut self.seen[b.0 as usize], true) {
-                continue;
-            }
-            self.order.push(b);
-            match &self.state.get(b).content {
-                Content::None => {}
-                Content::Virtual(v) => {
-                    let object = &self.state.virtuals[v.0 as usize];
-                    self.left.extend(object.fields.iter().rev());
-                    next = Some(object.own);
-                }
-                Content::Partial(fields) => self.left.extend(fields.iter().rev().map(|f| f.1)),
-            }
-        }
     }
 }

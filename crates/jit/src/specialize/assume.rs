@@ -127,7 +127,7 @@ impl Specializer<'_> {
         let v = self.residual.op(state.at, invalidated, *BOOL);
         let (yes, no) = self.residual.branch(state.at, v);
         anew.at = yes;
-        self.stub_of(anew, (state.at, yes), false)?;
+        self.stub_of(&anew, (state.at, yes), false)?;
         (state.at, state.assumed) = (no, Some(word));
         Ok(())
     }

@@ -46,7 +46,7 @@ impl Specializer<'_> {
             .residual
             .op(state.at, View::JitCount { counter }, *BOOL);
         let (more, enough) = self.residual.branch(state.at, often);
-        self.stub_of(state.clone(), (state.at, more), false)?;
+        self.stub_of(&state, (state.at, more), false)?;
         if let Some(Stub::Split(pending)) = self.stubs.last_mut() {
             pending.is_hot = true;
         }

@@ -10,7 +10,7 @@ use taipan_lltype::{
 use super::{Failure, Specializer};
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::layout::{Step, field, place_at};
-use crate::pure::{PureArg, PureFact, signed_word};
+use crate::pure::{PureArg, PureArgs, PureFact, signed_word};
 use crate::residual::unique_string_sym;
 use crate::state::{BoxId, Content, Fact, JitState, Val, Word};
 use crate::world::World;
@@ -421,8 +421,8 @@ impl Specializer<'_> {
         state: &mut JitState,
         graph: &TsGraph,
         op: &TsOp,
-    ) -> Vec<PureArg> {
-        let mut out = Vec::with_capacity(op.args.len());
+    ) -> PureArgs {
+        let mut out = PureArgs::with_capacity(op.args.len());
         for a in &op.args {
             let b = self.red_arg(world, state, graph, a);
             out.push(state.pure_arg(b));
@@ -447,7 +447,7 @@ impl Specializer<'_> {
             return Some(base);
         }
         let add = LLOp::Num(NumFamily::Int, NumOp::Add);
-        let of = vec![PureArg::Box(base), PureArg::Const(signed_word(n).into())];
+        let of: PureArgs = [PureArg::Box(base), PureArg::Const(signed_word(n).into())].into();
         if let Some(b) = state.pure_result(add, ty, &of) {
             return Some(b);
         }

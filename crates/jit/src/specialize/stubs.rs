@@ -7,7 +7,7 @@ use super::predict::Predictor;
 use super::{Activation, Failure, Specializer};
 use crate::code::{Arg, Slot, TsGraph, TsLink};
 use crate::layout::{Place, field_name_of};
-use crate::state::{BoxId, Content, Fact, GenVar, JitState, Word};
+use crate::state::{BoxId, Content, Fact, Frame, GenVar, JitState, RedBox, Word};
 use crate::world::World;
 
 /// How many values a switch of a compiler of drivers gets cases for: those of a hint, and
@@ -91,23 +91,80 @@ pub(super) enum Side {
     Link(TsLink),
 }
 
+/// What going to a side of a branch changes in a state: the state goes another way itself.
+enum Before {
+    /// Boxes that get known, their number, the innermost function, and whether a call may have left an exception.
+    Parts {
+        changed: [Option<(BoxId, RedBox)>; 2],
+        boxes: usize,
+        frame: Frame,
+        exc_unknown: bool,
+    },
+    /// The fields of an object get known.
+    All(Box<JitState>),
+}
+
+impl Before {
+    fn new(state: &JitState, side: &Side) -> Before {
+        let copy = |b: BoxId| (b, state.get(b).clone());
+        let changed = match side {
+            Side::Case(..) => return Before::All(Box::new(state.clone())),
+            Side::Truth(on, ..) => {
+                let of = match state.get(*on).fact {
+                    Some(Fact::NonNull { of, .. }) => Some(copy(of)),
+                    _ => None,
+                };
+                [Some(copy(*on)), of]
+            }
+            Side::Link(_) => [None, None],
+        };
+        Before::Parts {
+            changed,
+            boxes: state.boxes.len(),
+            frame: state.frame().clone(),
+            exc_unknown: state.exc_unknown,
+        }
+    }
+
+    fn restore(self, state: &mut JitState) {
+        match self {
+            Before::All(before) => *state = *before,
+            Before::Parts {
+                changed,
+                boxes,
+                frame,
+                exc_unknown,
+            } => {
+                for (b, red) in changed.into_iter().flatten() {
+                    *state.get_mut(b) = red;
+                }
+                state.boxes.truncate(boxes);
+                *state.frame_mut() = frame;
+                state.exc_unknown = exc_unknown;
+            }
+        }
+    }
+}
+
 impl Specializer<'_> {
     /// Makes a stub of a block that a state has branched to. What is used after it is
     /// passed on.
     pub(super) fn stub(
         &mut self,
         world: &mut dyn World,
-        state: &JitState,
+        state: &mut JitState,
         asks: BlockId,
         side: &Side,
     ) -> Result<(), Failure> {
         let from = state.at;
-        let mut state = state.clone();
-        let raised = self.take_side(world, &mut state, side);
+        let before = Before::new(state, side);
+        let raised = self.take_side(world, state, side);
         let frame = state.frame();
         let graph = self.graphs[frame.code as usize].clone();
         state.keep_only(&graph.blocks[frame.block as usize].live);
-        self.stub_of(state, (from, asks), raised)
+        let made = self.stub_of(state, (from, asks), raised);
+        before.restore(state);
+        made
     }
 
     /// Stops until code gets here: what it does before is done by then.
@@ -123,18 +180,17 @@ impl Specializer<'_> {
         let (asks, _) = self.residual.new_block(&[]);
         let from = state.at;
         self.residual.goto(from, asks, Vec::new());
-        self.stub_of(state, (from, asks), false)
+        self.stub_of(&state, (from, asks), false)
     }
 
     /// The stub of a state: the block that leads to it and the one that asks for more.
     pub(super) fn stub_of(
         &mut self,
-        mut state: JitState,
+        state: &JitState,
         (from, asks): (BlockId, BlockId),
         raised: bool,
     ) -> Result<(), Failure> {
-        state.forget_idle_facts();
-        state.compact();
+        let mut state = state.settled();
         let outgoing = self.outgoing(&state);
         let mut passed = Vec::with_capacity(outgoing.len());
         let mut types = Vec::with_capacity(outgoing.len());
@@ -184,7 +240,7 @@ impl Specializer<'_> {
         let (at_yes, at_no) = self.residual.branch(state.at, v);
         for (at, truth, link) in [(at_yes, true, yes), (at_no, false, no)] {
             if taken != Some(truth) {
-                self.stub(world, &state, at, &Side::Truth(on, truth, link.clone()))?;
+                self.stub(world, &mut state, at, &Side::Truth(on, truth, link.clone()))?;
                 self.goes_on_at_stub(taken.is_none());
             }
         }
@@ -244,7 +300,7 @@ impl Specializer<'_> {
                 self.take_side(world, &mut state, &side);
                 taken = Some(state);
             } else if self.splits_lazily(&state) {
-                self.stub(world, &state, block, &side)?;
+                self.stub(world, &mut state, block, &side)?;
                 self.goes_on_at_stub(predicted.is_none());
             } else {
                 let mut other = state.clone();

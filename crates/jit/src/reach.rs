@@ -1,0 +1,257 @@
+//! Which boxes of a state matter, and states without the others.
+
+use crate::heap::{Heap, Known};
+use crate::pure::PureArg;
+use crate::state::{BoxId, Content, Fact, JitState, RedBox, Val, VirtualStruct};
+
+/// No box, or no virtual struct.
+const GONE: u32 = u32::MAX;
+
+impl JitState {
+    /// Which boxes matter, by number; what is pending matters by itself only if that is asked
+    /// for.
+    pub(crate) fn reached(&self, pending: bool) -> Vec<bool> {
+        self.walk(&self.heap.known, pending, None).seen
+    }
+
+    /// The same where these are all facts, with what is pending.
+    pub(crate) fn reached_by(&self, known: &[Known]) -> Vec<bool> {
+        self.walk(known, true, None).seen
+    }
+
+    /// All boxes that matter if these are all facts, each once, in an order that depends on the structure alone. Values in
+    /// places that never change matter if they are `needed`, where that is given, or constants.
+    fn walk<'a>(&'a self, known: &[Known], pending: bool, needed: Option<&'a [bool]>) -> Walk<'a> {
+        let mut walk = Walk {
+            state: self,
+            needed,
+            order: Vec::with_capacity(self.boxes.len()),
+            seen: vec![false; self.boxes.len()],
+            left: Vec::new(),
+        };
+        for f in self.frames.iter().rev() {
+            f.values.boxes().for_each(|b| walk.visit(b));
+        }
+        if let Val::Red(b) = self.returned {
+            walk.visit(b);
+        }
+        walk.visit(self.exc_type);
+        walk.visit(self.exc_value);
+        if let Some(b) = self.wanted {
+            walk.visit(b);
+        }
+        let mut next: Vec<BoxId> = Vec::new();
+        loop {
+            let seen = |b: BoxId| walk.seen[b.0 as usize];
+            // What is known of an object matters as long as the object does, or until it
+            // has been written there.
+            for fact in known {
+                let (object, value) = (seen(fact.object), seen(fact.value));
+                let matters = object || (fact.pending && pending) || self.is_constant(fact.object);
+                if matters && !object {
+                    next.push(fact.object);
+                }
+                if matters && !value {
+                    next.push(fact.value);
+                }
+            }
+            // So does what an operation gave, if that is known.
+            for fact in &self.pure {
+                let operands = || {
+                    fact.args.iter().all(|a| match a {
+                        PureArg::Box(b) => seen(*b),
+                        PureArg::Const(_) => true,
+                    })
+                };
+                if !seen(fact.result) && self.is_constant(fact.result) && operands() {
+                    next.push(fact.result);
+                }
+            }
+            if next.is_empty() {
+                return walk;
+            }
+            next.drain(..).for_each(|b| walk.visit(b));
+        }
+    }
+
+    /// Drops the boxes and virtual structs that nothing refers to and numbers the others
+    /// anew, in an order that depends on the structure alone.
+    pub(crate) fn compact(&mut self) {
+        self.forget_repeated();
+        let order = self.walk(&self.heap.known, true, None).order;
+        let boxes = std::mem::take(&mut self.boxes);
+        let virtuals = std::mem::take(&mut self.virtuals);
+        self.renumber(&order, (&boxes, &virtuals), None);
+    }
+
+    /// A copy without facts whose values nothing else needs, and without the boxes and virtual structs that nothing refers
+    /// to: each fact is a variable more that stays alive, whether it is asked for again or not.
+    pub(crate) fn settled(&self) -> JitState {
+        let known = (self.facts_at_hand(0)).unwrap_or_else(|| self.heap.known.clone());
+        let needed = self.needed(&known);
+        let known = self.without_repeated(known);
+        let order = self.walk(&known, true, Some(&needed)).order;
+        let mut state = JitState {
+            boxes: Vec::new(),
+            virtuals: Vec::new(),
+            heap: Heap {
+                known,
+                fresh: self.heap.fresh.clone(),
+                general: self.heap.general,
+            },
+            pure: self.pure.clone(),
+            frames: self.frames.clone(),
+            ..*self
+        };
+        state.renumber(&order, (&self.boxes, &self.virtuals), Some(&needed));
+        state
+    }
+
+    /// Which boxes something refers to, by number, if these are all facts. What never changes in objects is left out.
+    fn needed(&self, known: &[Known]) -> Vec<bool> {
+        let mut needed = vec![false; self.boxes.len()];
+        let roots = self.frames.iter().flat_map(|f| f.values.boxes());
+        let returned = match self.returned {
+            Val::Red(b) => Some(b),
+            _ => None,
+        };
+        let other = [self.exc_type, self.exc_value].into_iter();
+        let other = other.chain(self.wanted).chain(returned);
+        let facts = known.iter().flat_map(|k| [k.object, k.value]);
+        let fields = self.virtuals.iter().flat_map(|v| v.fields.iter().copied());
+        for b in roots.chain(other).chain(facts).chain(fields) {
+            needed[b.0 as usize] = true;
+        }
+        needed
+    }
+
+    /// Takes boxes and virtual structs in that order, numbers them anew, and adjusts all else that the state refers to.
+    /// `needed` is as in [`JitState::walk`].
+    fn renumber(
+        &mut self,
+        order: &[BoxId],
+        (boxes, virtuals): (&[RedBox], &[VirtualStruct]),
+        needed: Option<&[bool]>,
+    ) {
+        let mut box_map = vec![GONE; boxes.len()];
+        for (i, b) in order.iter().enumerate() {
+            box_map[b.0 as usize] = i as u32;
+        }
+        let to = |b: BoxId| BoxId(box_map[b.0 as usize]);
+        let kept = |b: BoxId| box_map[b.0 as usize] != GONE;
+        let mut virtual_map = vec![GONE; virtuals.len()];
+        self.boxes.reserve_exact(order.len());
+        for b in order {
+            let mut red = boxes[b.0 as usize].clone();
+            match &mut red.content {
+                Content::None => {}
+                Content::Virtual(v) => {
+                    let new = &mut virtual_map[v.0 as usize];
+                    if *new == GONE {
+                        *new = self.virtuals.len() as u32;
+                        let object = &virtuals[v.0 as usize];
+                        self.virtuals.push(VirtualStruct {
+                            ty: object.ty,
+                            fields: object.fields.iter().map(|f| to(*f)).collect(),
+                            own: to(object.own),
+                        });
+                    }
+                    v.0 = *new;
+                }
+                Content::Partial(places) => {
+                    if let Some(needed) = needed {
+                        let is_constant = |b: BoxId| boxes[b.0 as usize].is_constant();
+                        places.retain(|p| needed[p.1.0 as usize] || is_constant(p.1));
+                    }
+                    places.iter_mut().for_each(|p| p.1 = to(p.1));
+                    if places.is_empty() {
+                        red.content = Content::None;
+                    }
+                }
+            }
+            red.fact = match red.fact {
+                // The pointer is gone: there is nothing left to learn.
+                Some(Fact::NonNull { of, .. }) if !kept(of) => None,
+                Some(Fact::NonNull { of, reverse }) => Some(Fact::NonNull {
+                    of: to(of),
+                    reverse,
+                }),
+                other => other,
+            };
+            self.boxes.push(red);
+        }
+        self.heap.fresh.retain(|b| kept(*b));
+        self.heap.fresh.iter_mut().for_each(|b| *b = to(*b));
+        self.heap.known.retain(|k| kept(k.object));
+        for k in &mut self.heap.known {
+            (k.object, k.value) = (to(k.object), to(k.value));
+        }
+        self.pure.retain(|f| {
+            let operands = f.args.iter().all(|a| match a {
+                PureArg::Box(b) => kept(*b),
+                PureArg::Const(_) => true,
+            });
+            operands && kept(f.result)
+        });
+        for f in &mut self.pure {
+            f.result = to(f.result);
+            for a in &mut f.args {
+                if let PureArg::Box(b) = a {
+                    *b = to(*b);
+                }
+            }
+        }
+        for b in self.frames.iter_mut().flat_map(|f| f.values.boxes_mut()) {
+            *b = to(*b);
+        }
+        if let Val::Red(b) = &mut self.returned {
+            *b = to(*b);
+        }
+        (self.exc_type, self.exc_value) = (to(self.exc_type), to(self.exc_value));
+        self.wanted = self.wanted.map(to);
+    }
+}
+
+/// A walk over the boxes of a state.
+struct Walk<'a> {
+    state: &'a JitState,
+    /// See [`JitState::walk`].
+    needed: Option<&'a [bool]>,
+    /// Those that were visited.
+    order: Vec<BoxId>,
+    seen: Vec<bool>,
+    /// Those to be visited next, the first one last.
+    left: Vec<BoxId>,
+}
+
+impl Walk<'_> {
+    /// A box that was not visited yet, and then what it consists of.
+    fn visit(&mut self, b: BoxId) {
+        let mut next = Some(b);
+        while let Some(b) = next.take().or_else(|| self.left.pop()) {
+            if std::mem::replace(&mut self.seen[b.0 as usize], true) {
+                continue;
+            }
+            self.order.push(b);
+            match &self.state.get(b).content {
+                Content::None => {}
+                Content::Virtual(v) => {
+                    let object = &self.state.virtuals[v.0 as usize];
+                    self.left.extend(object.fields.iter().rev());
+                    next = Some(object.own);
+                }
+                Content::Partial(places) => {
+                    let values = places.iter().rev().map(|p| p.1);
+                    match self.needed {
+                        Some(needed) => {
+                            let state = self.state;
+                            let stays = |b: &BoxId| needed[b.0 as usize] || state.is_constant(*b);
+                            self.left.extend(values.filter(stays));
+                        }
+                        None => self.left.extend(values),
+                    }
+                }
+            }
+        }
+    }
+}
