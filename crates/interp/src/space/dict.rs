@@ -214,6 +214,11 @@ impl Dict {
         &self.entries[slot].value
     }
 
+    /// The value in a slot, to be replaced.
+    pub(crate) fn at_mut(&mut self, slot: usize) -> &mut Value {
+        &mut self.entries[slot].value
+    }
+
     /// Replaces the value in a slot.
     pub(crate) fn set_at(&mut self, slot: usize, value: Value) {
         self.entries[slot].value = value;
@@ -283,15 +288,22 @@ impl Dict {
     /// The value of a name that is likely to be in the same slot as the last one that was looked up.
     #[inline(always)]
     pub(crate) fn get_hinted(&self, key: Name<'_>, hint: &Cell<u32>) -> Option<&Value> {
-        if let Some(e) = self.entries.get(hint.get() as usize)
+        Some(&self.entries[self.hinted_slot(key, hint)?].value)
+    }
+
+    /// The slot of a name that is likely to be in the same slot as the last one that was looked up.
+    #[inline(always)]
+    pub(crate) fn hinted_slot(&self, key: Name<'_>, hint: &Cell<u32>) -> Option<usize> {
+        let last = hint.get() as usize;
+        if let Some(e) = self.entries.get(last)
             && let Some(Value::Str(s)) = &e.key
             && std::ptr::eq(s.as_ptr(), key.text.as_ptr())
         {
-            return Some(&e.value);
+            return Some(last);
         }
         let slot = self.find_name(key)?;
         hint.set(slot as u32);
-        Some(&self.entries[slot].value)
+        Some(slot)
     }
 
     /// Sets the value of a byte string key.

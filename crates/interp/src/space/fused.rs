@@ -2,7 +2,8 @@
 //! them (superinstructions).
 //!
 //! ```text
-//! LoadFast i; LoadConst j; Binary op; JumpIfFalse t   ->   LoadFast i; BranchConst(j, op, false, t)
+//! LoadFast i; LoadConst j; Binary op; StoreFast k     ->   Binary(op, Local i, Const j, Local k)
+//! LoadFast i; LoadConst j; Binary op; JumpIfFalse t   ->   Branch(op, Local i, Const j, false, t)
 //! ```
 //!
 //! Each instruction has an [`Op`], which may include the following instructions. Those keep an `Op` as well, for jumps
@@ -15,17 +16,34 @@ use taipan_code::{Code, Instr, Pc};
 use taipan_engine::{Frame, ObjectSpace};
 use taipan_graph::HlOp;
 
-use super::heap::Kind;
+use super::heap::{Kind, Ref};
 use super::iter::Iter;
 use super::ops::Running;
-use super::quick::in_place;
+use super::quick::{integer, test};
+use super::sizes::MOST_ITEMS;
 use super::types::ty;
 use super::value::Value;
 use super::words;
 use super::{Body, Interp};
 
+/// An operand: a local, a constant, or the top of the stack, which is popped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Src {
+    Pop,
+    Local(u16),
+    Const(u16),
+}
+
+/// Destination of a result: the stack or a local.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dst {
+    Push,
+    Local(u16),
+}
+
 /// The operation of an instruction.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub(crate) enum Op {
     /// The engine executes it.
     Engine,
@@ -37,6 +55,8 @@ pub(crate) enum Op {
     Const(u32),
     /// `StoreFast i`
     Store(u32),
+    /// `LoadFast i; StoreFast j` or `LoadConst i; StoreFast j`
+    Move(Src, u16),
     /// `Pop`
     Pop,
     /// `Dup`
@@ -53,47 +73,87 @@ pub(crate) enum Op {
     JumpOrPop(bool, Pc),
     /// A jump that pops a truth value and is taken if it is this one.
     JumpIf(bool, Pc),
-    /// `Binary`
-    Binary(HlOp),
-    /// `LoadFast i; Binary`
-    BinaryLocal(u32, HlOp),
-    /// `LoadConst i; Binary`
-    BinaryConst(u32, HlOp),
-    /// `Binary; [Not;] JumpIf`
+    /// `LoadFast i; JumpIf`
+    JumpIfLocal(u16, bool, Pc),
+    /// Loads of operands; `Binary`; perhaps `StoreFast`.
+    Binary(Binary),
+    /// Loads of operands; `Binary; [Not;] JumpIf`.
     Branch(Branch),
-    /// `LoadFast i; Binary; [Not;] JumpIf`
-    BranchLocal(u16, Branch),
-    /// `LoadConst i; Binary; [Not;] JumpIf`
-    BranchConst(u16, Branch),
     /// `LoadGlobal name`
     Global(u32),
+    /// `LoadName name`
+    Name(u32),
+    /// `StoreName name` in a body with a dict of local names, or `StoreGlobal name`
+    StoreNamed(u32, Scope),
     /// `LoadDeref i`
     Deref(u32),
     /// `LoadAttr name`
     Attr(u32),
-    /// `LoadFast i; LoadAttr name`
-    AttrLocal(u16, u16),
+    /// `LoadFast i; LoadAttr name`, perhaps `StoreFast`.
+    AttrLocal(u16, u16, Dst),
     /// `StoreAttr name`
     StoreAttr(u32),
+    /// `LoadFast i; StoreAttr name`
+    StoreAttrLocal(u16, u16),
+    /// `StoreSubscr`
+    SetItem,
+    /// `ListAppend`
+    ListAppend(u32),
+    /// `UnpackSequence`
+    Unpack(u32),
     /// `Call`; it is executed by [`Interp::run`].
     Call(u32),
     /// `Return`; it is executed by [`Interp::run`].
     Return,
     /// `Yield`; it is executed by [`Interp::run`].
     Yield,
-    /// `ForIter; StoreFast i`, with the target of the former.
-    Next(u32, Pc),
+    /// `ForIter; StoreFast i`; a generator is executed by [`Interp::run`].
+    Next(u32),
+    /// `ForIter`; it is executed by [`Interp::run`].
+    Iterate,
+    /// `GetIter`; it is executed by [`Interp::run`].
+    GetIter,
+}
+
+/// Where a name is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Local,
+    Global,
+}
+
+/// A binary operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Binary {
+    op: HlOp,
+    a: Src,
+    b: Src,
+    dst: Dst,
 }
 
 /// An operation and the jump that tests its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     op: HlOp,
+    a: Src,
+    b: Src,
     /// The result for which the jump is taken.
     when: bool,
-    /// Number of instructions.
+    /// Number of instructions from the operation on.
     len: u8,
     target: Pc,
+}
+
+impl Binary {
+    /// Number of instructions.
+    fn len(self) -> Pc {
+        1 + loads(self.a, self.b) + Pc::from(self.dst != Dst::Push)
+    }
+}
+
+/// Number of instructions that load two operands.
+fn loads(a: Src, b: Src) -> Pc {
+    Pc::from(a != Src::Pop) + Pc::from(b != Src::Pop)
 }
 
 /// The operations for all instructions of a body.
@@ -102,35 +162,77 @@ pub(crate) fn fuse(code: &Code) -> Box<[Op]> {
     (0..instrs.len()).map(|at| op(&instrs[at..])).collect()
 }
 
+/// The operand that an instruction loads.
+fn load(instr: Option<&Instr>) -> Option<Src> {
+    match instr? {
+        Instr::LoadFast(i) => u16::try_from(*i).ok().map(Src::Local),
+        Instr::LoadConst(i) => u16::try_from(*i).ok().map(Src::Const),
+        _ => None,
+    }
+}
+
+/// The local that an instruction stores to.
+fn store(instr: Option<&Instr>) -> Option<u16> {
+    match instr? {
+        Instr::StoreFast(i) => u16::try_from(*i).ok(),
+        _ => None,
+    }
+}
+
 /// The operation for the first of these instructions.
 fn op(instrs: &[Instr]) -> Op {
+    let loaded = (load(instrs.first()), load(instrs.get(1)));
+    let binary = match loaded {
+        (Some(a), Some(b)) => binary(&instrs[2..], a, b),
+        (Some(b), None) => binary(&instrs[1..], Src::Pop, b),
+        _ => binary(instrs, Src::Pop, Src::Pop),
+    };
+    if let Some(op) = binary {
+        return op;
+    }
+    if let (Some(src), Some(dst)) = (loaded.0, store(instrs.get(1))) {
+        return Op::Move(src, dst);
+    }
     let small = |i: u32| u16::try_from(i);
-    let branch = instrs.get(1..).and_then(branch);
     match *instrs {
-        [Instr::LoadFast(i), Instr::Binary(op), ..] => match (small(i), branch) {
-            (Ok(i), Some(branch)) => Op::BranchLocal(i, branch),
-            _ => Op::BinaryLocal(i, op),
-        },
-        [Instr::LoadConst(i), Instr::Binary(op), ..] => match (small(i), branch) {
-            (Ok(i), Some(branch)) => Op::BranchConst(i, branch),
-            _ => Op::BinaryConst(i, op),
-        },
         [Instr::LoadFast(i), Instr::LoadAttr(name), ..] => match (small(i), small(name)) {
-            (Ok(i), Ok(name)) => Op::AttrLocal(i, name),
+            (Ok(i), Ok(name)) => {
+                Op::AttrLocal(i, name, store(instrs.get(2)).map_or(Dst::Push, Dst::Local))
+            }
             _ => Op::Local(i),
         },
-        [Instr::LoadFast(i), Instr::LoadFast(j), Instr::Binary(_), ..] if i != j => Op::Local(i),
-        [Instr::LoadFast(i), Instr::LoadFast(j), ..] => match (small(i), small(j)) {
-            (Ok(i), Ok(j)) => Op::Locals(i, j),
+        [Instr::LoadFast(i), Instr::StoreAttr(name), ..] => match (small(i), small(name)) {
+            (Ok(i), Ok(name)) => Op::StoreAttrLocal(i, name),
+            _ => Op::Local(i),
+        },
+        [Instr::LoadFast(i), Instr::JumpIfFalse(target), ..] => {
+            small(i).map_or(Op::Local(i), |i| Op::JumpIfLocal(i, false, target))
+        }
+        [Instr::LoadFast(i), Instr::JumpIfTrue(target), ..] => {
+            small(i).map_or(Op::Local(i), |i| Op::JumpIfLocal(i, true, target))
+        }
+        // The second load may begin a longer operation.
+        [Instr::LoadFast(i), Instr::LoadFast(j), ref rest @ ..] => match (small(i), small(j)) {
+            (Ok(i), Ok(j))
+                if matches!(op(&instrs[1..]), Op::Local(_) | Op::Locals(..)) || rest.is_empty() =>
+            {
+                Op::Locals(i, j)
+            }
             _ => Op::Local(i),
         },
         [Instr::LoadFast(i), ..] => Op::Local(i),
         [Instr::LoadConst(i), ..] => Op::Const(i),
         [Instr::StoreFast(i), ..] => Op::Store(i),
         [Instr::LoadGlobal(name), ..] => Op::Global(name),
+        [Instr::LoadName(name), ..] => Op::Name(name),
+        [Instr::StoreName(name), ..] => Op::StoreNamed(name, Scope::Local),
+        [Instr::StoreGlobal(name), ..] => Op::StoreNamed(name, Scope::Global),
+        [Instr::ListAppend(n), ..] => Op::ListAppend(n),
+        [Instr::UnpackSequence(n), ..] => Op::Unpack(n),
         [Instr::LoadDeref(i), ..] => Op::Deref(i),
         [Instr::LoadAttr(name), ..] => Op::Attr(name),
         [Instr::StoreAttr(name), ..] => Op::StoreAttr(name),
+        [Instr::StoreSubscr, ..] => Op::SetItem,
         [Instr::Call(i), ..] => Op::Call(i),
         [Instr::Return, ..] => Op::Return,
         [Instr::Yield, ..] => Op::Yield,
@@ -144,32 +246,122 @@ fn op(instrs: &[Instr]) -> Op {
         [Instr::Jump(target), ..] => Op::Jump(target),
         [Instr::JumpIfFalse(target), ..] => Op::JumpIf(false, target),
         [Instr::JumpIfTrue(target), ..] => Op::JumpIf(true, target),
-        [Instr::Binary(op), ..] => self::branch(instrs).map_or(Op::Binary(op), Op::Branch),
-        [Instr::ForIter(target), Instr::StoreFast(i), ..] => Op::Next(i, target),
+        [Instr::ForIter(_), Instr::StoreFast(i), ..] => Op::Next(i),
+        [Instr::ForIter(_), ..] => Op::Iterate,
+        [Instr::GetIter, ..] => Op::GetIter,
         _ => Op::Engine,
     }
 }
 
-/// An operation whose result the next instruction tests.
-fn branch(instrs: &[Instr]) -> Option<Branch> {
+/// A binary operation on two operands, with the instruction that uses its result.
+fn binary(instrs: &[Instr], a: Src, b: Src) -> Option<Op> {
     let [Instr::Binary(op), rest @ ..] = instrs else {
         return None;
     };
-    let (negated, rest) = match rest {
+    let op = *op;
+    let (negated, tested) = match rest {
         [Instr::Not, rest @ ..] => (true, rest),
         rest => (false, rest),
     };
-    let (when, target) = match rest {
-        [Instr::JumpIfFalse(target), ..] => (false, *target),
-        [Instr::JumpIfTrue(target), ..] => (true, *target),
-        _ => return None,
+    let jump = match tested {
+        [Instr::JumpIfFalse(target), ..] => Some((false, *target)),
+        [Instr::JumpIfTrue(target), ..] => Some((true, *target)),
+        _ => None,
     };
-    Some(Branch {
-        op: *op,
-        when: when != negated,
-        len: if negated { 3 } else { 2 },
-        target,
+    Some(match jump {
+        Some((when, target)) => Op::Branch(Branch {
+            op,
+            a,
+            b,
+            when: when != negated,
+            len: if negated { 3 } else { 2 },
+            target,
+        }),
+        None => Op::Binary(Binary {
+            op,
+            a,
+            b,
+            dst: store(rest.first()).map_or(Dst::Push, Dst::Local),
+        }),
     })
+}
+
+/// The values of two operands. None if a local is unset.
+#[inline(always)]
+fn operands<'f>(
+    a: Src,
+    b: Src,
+    frame: &'f Frame<Value>,
+    body: &'f Body,
+) -> Option<(&'f Value, &'f Value)> {
+    let mut top = frame.stack.len();
+    let mut value = |src| match src {
+        Src::Local(i) => frame.locals[usize::from(i)].as_ref(),
+        Src::Const(i) => body.consts.get(usize::from(i)),
+        Src::Pop => {
+            top = top.wrapping_sub(1);
+            frame.stack.get(top)
+        }
+    };
+    let b = value(b)?;
+    Some((value(a)?, b))
+}
+
+/// Stores a result and pops the operands that were on the stack.
+#[inline(always)]
+fn finish(a: Src, b: Src, dst: Dst, result: Value, frame: &mut Frame<Value>) {
+    match dst {
+        Dst::Push => {
+            if b == Src::Pop {
+                words::discard(&mut frame.stack);
+            }
+            match frame.stack.last_mut() {
+                Some(place) if a == Src::Pop => words::put(place, result),
+                _ => frame.stack.push(result),
+            }
+        }
+        Dst::Local(i) => {
+            pop_operands(a, b, frame);
+            match &mut frame.locals[usize::from(i)] {
+                Some(place) => words::put(place, result),
+                place => *place = Some(result),
+            }
+        }
+    }
+}
+
+/// Stores a number as [`finish`] does, in words.
+#[inline(always)]
+fn finish_int(a: Src, b: Src, dst: Dst, n: i64, frame: &mut Frame<Value>) {
+    match dst {
+        Dst::Push => {
+            if b == Src::Pop {
+                words::discard(&mut frame.stack);
+            }
+            match frame.stack.last_mut() {
+                Some(place) if a == Src::Pop => words::put_int(place, n),
+                _ => words::push_int(&mut frame.stack, n),
+            }
+        }
+        Dst::Local(i) => {
+            pop_operands(a, b, frame);
+            match &mut frame.locals[usize::from(i)] {
+                Some(place) => words::put_int(place, n),
+                place => *place = Some(Value::Int(n)),
+            }
+        }
+    }
+}
+
+/// Pops the operands that are on the stack.
+#[inline(always)]
+fn pop_operands(a: Src, b: Src, frame: &mut Frame<Value>) {
+    if b == Src::Pop {
+        words::discard(&mut frame.stack);
+    }
+    if a == Src::Pop {
+        words::discard(&mut frame.stack);
+    }
 }
 
 impl Interp<'_> {
@@ -180,9 +372,17 @@ impl Interp<'_> {
         clippy::too_many_lines,
         reason = "a table: an arm per operation, with few lines each"
     )]
-    pub(crate) fn fused(&mut self, op: &Op, body: &Body, frame: &mut Frame<Value>) -> u64 {
+    pub(crate) fn fused(
+        &mut self,
+        op: &Op,
+        body: &Body,
+        frame: &mut Frame<Value>,
+        pc: &mut Pc,
+    ) -> u64 {
         let done = match *op {
-            Op::Engine | Op::Call(_) | Op::Return | Op::Yield => return 0,
+            Op::Engine | Op::Call(_) | Op::Return | Op::Yield | Op::Iterate | Op::GetIter => {
+                return 0;
+            }
             Op::Local(i) => match &frame.locals[i as usize] {
                 Some(v) => {
                     words::push_copy(&mut frame.stack, v);
@@ -193,7 +393,7 @@ impl Interp<'_> {
             Op::Locals(i, j) => {
                 let (i, j) = (usize::from(i), usize::from(j));
                 let (Some(a), Some(b)) = (&frame.locals[i], &frame.locals[j]) else {
-                    return self.fused_first(i, frame);
+                    return first(Src::Local(i as u16), frame, body, pc);
                 };
                 words::push_copy(&mut frame.stack, a);
                 words::push_copy(&mut frame.stack, b);
@@ -206,6 +406,18 @@ impl Interp<'_> {
             Op::Store(i) => {
                 Running::pop_into(&mut frame.stack, &mut frame.locals[i as usize]);
                 1
+            }
+            Op::Move(src, i) => {
+                let v = match src {
+                    Src::Local(j) => match &frame.locals[usize::from(j)] {
+                        Some(v) => words::copy(v),
+                        None => return 0,
+                    },
+                    Src::Const(j) => words::copy(&body.consts[usize::from(j)]),
+                    Src::Pop => return 0,
+                };
+                finish(Src::Local(0), Src::Local(0), Dst::Local(i), v, frame);
+                2
             }
             Op::Pop => {
                 words::discard(&mut frame.stack);
@@ -237,7 +449,7 @@ impl Interp<'_> {
                 1
             }
             Op::Jump(target) => {
-                frame.pc = target;
+                *pc = target;
                 return 1;
             }
             Op::JumpOrPop(when, target) => {
@@ -245,7 +457,7 @@ impl Interp<'_> {
                     return 0;
                 };
                 if truth == when {
-                    frame.pc = target;
+                    *pc = target;
                     return 1;
                 }
                 words::discard(&mut frame.stack);
@@ -256,92 +468,108 @@ impl Interp<'_> {
                     return 0;
                 };
                 words::discard(&mut frame.stack);
-                frame.pc = if truth == when { target } else { frame.pc + 1 };
+                *pc = if truth == when { target } else { *pc + 1 };
                 return 1;
             }
-            Op::Binary(op) => {
-                let [.., a, b] = &mut frame.stack[..] else {
-                    return 0;
+            Op::JumpIfLocal(i, when, target) => {
+                let local = frame.locals[usize::from(i)].as_ref();
+                let Some(truth) = local.and_then(|v| self.quick_truth(v)) else {
+                    return first(Src::Local(i), frame, body, pc);
                 };
-                if !self.binary_in_place(op, a, b) {
-                    return 0;
-                }
-                words::discard(&mut frame.stack);
-                1
+                *pc = if truth == when { target } else { *pc + 2 };
+                return 2;
             }
-            Op::BinaryLocal(i, op) => {
-                let (Some(a), Some(b)) = (frame.stack.last_mut(), &frame.locals[i as usize]) else {
-                    return 0;
+            Op::Binary(binary) => {
+                let Binary { op, a, b, dst } = binary;
+                let Some((x, y)) = operands(a, b, frame, body) else {
+                    return first(if a == Src::Pop { b } else { a }, frame, body, pc);
                 };
-                if !self.binary_in_place(op, a, b) {
-                    return self.fused_first(i as usize, frame);
+                if let (Value::Int(x), Value::Int(y)) = (x, y) {
+                    let (x, y) = (*x, *y);
+                    match integer(op, x, y) {
+                        Some(n) => finish_int(a, b, dst, n, frame),
+                        None => match test(op, x, y) {
+                            Some(truth) => finish(a, b, dst, Value::Bool(truth), frame),
+                            None => {
+                                return first(if a == Src::Pop { b } else { a }, frame, body, pc);
+                            }
+                        },
+                    }
+                    *pc += binary.len();
+                    return u64::from(binary.len());
                 }
-                2
-            }
-            Op::BinaryConst(i, op) => {
-                let (Some(a), b) = (frame.stack.last_mut(), &body.consts[i as usize]) else {
-                    return 0;
+                let Some(result) = self.computed(op, x, y) else {
+                    return first(if a == Src::Pop { b } else { a }, frame, body, pc);
                 };
-                if !self.binary_in_place(op, a, b) {
-                    words::push_copy(&mut frame.stack, b);
-                    1
-                } else {
-                    2
-                }
+                finish(a, b, dst, result, frame);
+                binary.len()
             }
             Op::Branch(branch) => {
-                let [.., a, b] = &frame.stack[..] else {
-                    return 0;
+                let Branch { op, a, b, .. } = branch;
+                let truth = match operands(a, b, frame, body) {
+                    Some((x, y)) => self.comparison(op, x, y),
+                    None => None,
                 };
-                let Some(truth) = self.comparison(branch.op, a, b) else {
-                    return 0;
+                let Some(truth) = truth else {
+                    return first(if a == Src::Pop { b } else { a }, frame, body, pc);
                 };
-                words::discard(&mut frame.stack);
-                words::discard(&mut frame.stack);
-                return follow(branch, truth, 0, frame);
-            }
-            Op::BranchLocal(i, branch) => {
-                let i = usize::from(i);
-                let (Some(a), Some(b)) = (frame.stack.last(), &frame.locals[i]) else {
-                    return 0;
+                pop_operands(a, b, frame);
+                let len = loads(a, b) + Pc::from(branch.len);
+                *pc = match truth == branch.when {
+                    true => branch.target,
+                    false => *pc + len,
                 };
-                let Some(truth) = self.comparison(branch.op, a, b) else {
-                    return self.fused_first(i, frame);
-                };
-                words::discard(&mut frame.stack);
-                return follow(branch, truth, 1, frame);
-            }
-            Op::BranchConst(i, branch) => {
-                let (Some(a), b) = (frame.stack.last(), &body.consts[usize::from(i)]) else {
-                    return 0;
-                };
-                match self.comparison(branch.op, a, b) {
-                    Some(truth) => {
-                        words::discard(&mut frame.stack);
-                        return follow(branch, truth, 1, frame);
-                    }
-                    None => {
-                        words::push_copy(&mut frame.stack, b);
-                        1
-                    }
-                }
+                return u64::from(len);
             }
             Op::Global(name) => {
                 let Value::Ref(globals) = frame.globals else {
                     return 0;
                 };
-                let (name, hint) = body.name(name);
-                let found = match self.heap.the_dict(globals).get_hinted(name, hint) {
-                    None => self.heap.the_dict(self.builtins).get_name(name),
+                match self.known_global(globals, body, name) {
+                    Some(v) => words::push_copy(&mut frame.stack, v),
+                    None => return 0,
+                }
+                1
+            }
+            Op::Name(name) => {
+                let Some(Value::Ref(names)) = frame.names else {
+                    return 0;
+                };
+                let Value::Ref(globals) = frame.globals else {
+                    return 0;
+                };
+                let (key, hint) = body.name(name);
+                let found = match self.heap.dict_of(names) {
+                    Some(names) => names.get_hinted(key, hint),
+                    None => return 0,
+                };
+                let found = match found {
+                    None => self.known_global(globals, body, name),
                     found => found,
                 };
                 match found {
-                    Some(v) => {
-                        words::push_copy(&mut frame.stack, v);
-                        1
-                    }
+                    Some(v) => words::push_copy(&mut frame.stack, v),
                     None => return 0,
                 }
+                1
+            }
+            Op::StoreNamed(name, scope) => {
+                let names = match (scope, &frame.names, &frame.globals) {
+                    (Scope::Local, Some(Value::Ref(names)), _) => *names,
+                    (Scope::Global, _, Value::Ref(globals)) => *globals,
+                    _ => return 0,
+                };
+                let (key, hint) = body.name(name);
+                let slot = match self.heap.dict_of(names) {
+                    Some(names) => names.hinted_slot(key, hint),
+                    None => return 0,
+                };
+                let (Some(slot), Some(v)) = (slot, frame.stack.last()) else {
+                    return 0;
+                };
+                words::put_copy(self.heap.the_dict_mut(names).at_mut(slot), v);
+                words::discard(&mut frame.stack);
+                1
             }
             Op::Deref(i) => {
                 let Value::Ref(cell) = frame.cells[i as usize] else {
@@ -365,16 +593,26 @@ impl Interp<'_> {
                 }
                 1
             }
-            Op::AttrLocal(i, name) => {
-                let i = usize::from(i);
-                let Some(Value::Ref(r)) = frame.locals[i] else {
-                    return self.fused_first(i, frame);
+            Op::AttrLocal(i, name, dst) => {
+                let Some(Value::Ref(r)) = frame.locals[usize::from(i)] else {
+                    return first(Src::Local(i), frame, body, pc);
                 };
                 let (name, hint) = body.name(name.into());
-                let mut attr = Value::Ref(r);
-                let simple = self.simple_attr(&mut attr, name, hint);
-                frame.stack.push(attr);
-                if simple { 2 } else { 1 }
+                words::push_ref(&mut frame.stack, r);
+                let Some(top) = frame.stack.last_mut() else {
+                    return 0;
+                };
+                if !self.simple_attr(top, name, hint) {
+                    *pc += 1;
+                    return 1;
+                }
+                match dst {
+                    Dst::Push => 2,
+                    Dst::Local(j) => {
+                        Running::pop_into(&mut frame.stack, &mut frame.locals[usize::from(j)]);
+                        3
+                    }
+                }
             }
             Op::StoreAttr(name) => {
                 let [.., v, obj] = &frame.stack[..] else {
@@ -387,12 +625,67 @@ impl Interp<'_> {
                 words::discard(&mut frame.stack);
                 1
             }
-            Op::Next(i, target) => {
+            Op::StoreAttrLocal(i, name) => {
+                let (Some(v), Some(obj)) = (frame.stack.last(), &frame.locals[usize::from(i)])
+                else {
+                    return 0;
+                };
+                if !self.simple_setattr(obj, &body.names[usize::from(name)], v) {
+                    return first(Src::Local(i), frame, body, pc);
+                }
+                words::discard(&mut frame.stack);
+                2
+            }
+            Op::SetItem => {
+                let [.., v, obj, key] = &frame.stack[..] else {
+                    return 0;
+                };
+                if !self.quick_setitem(obj, key, v) {
+                    return 0;
+                }
+                for _ in 0..3 {
+                    words::discard(&mut frame.stack);
+                }
+                1
+            }
+            Op::ListAppend(n) => {
+                let at = frame.stack.len() - 1 - n as usize;
+                let Value::Ref(list) = frame.stack[at] else {
+                    return 0;
+                };
+                let Some(v) = frame.stack.last() else {
+                    return 0;
+                };
+                match &mut self.heap.get_mut(list).kind {
+                    Kind::List(items) if items.len() < MOST_ITEMS => words::push_copy(items, v),
+                    _ => return 0,
+                }
+                self.heap.fresh += super::meter::ENTRY;
+                words::discard(&mut frame.stack);
+                1
+            }
+            Op::Unpack(n) => {
+                let Some(Value::Tuple(t)) = frame.stack.last() else {
+                    return 0;
+                };
+                // Large values are counted by the engine.
+                if t.len() != n as usize || !t.iter().all(words::is_bare) {
+                    return 0;
+                }
+                let t = t.clone();
+                words::discard(&mut frame.stack);
+                for v in t.iter().rev() {
+                    words::push_copy(&mut frame.stack, v);
+                }
+                1
+            }
+            Op::Next(i) => {
                 let Some(Value::Ref(r)) = frame.stack.last() else {
                     return 0;
                 };
-                match self.next_number(*r) {
-                    Some(Some(n)) => {
+                let r = *r;
+                match self.next_bare(r) {
+                    Upcoming::Number(n) => {
                         let local = &mut frame.locals[i as usize];
                         match local {
                             Some(Value::Int(old)) => *old = n,
@@ -400,34 +693,39 @@ impl Interp<'_> {
                         }
                         2
                     }
-                    Some(None) => {
-                        words::discard(&mut frame.stack);
-                        frame.pc = target;
+                    Upcoming::Object(o) => {
+                        let local = &mut frame.locals[i as usize];
+                        match local {
+                            Some(Value::Ref(old)) => *old = o,
+                            local => *local = Some(Value::Ref(o)),
+                        }
+                        // One more for the item.
+                        *pc += 2;
+                        return 3;
+                    }
+                    Upcoming::End => {
+                        *pc = self.leave_loop(body, frame, r, *pc);
                         return 1;
                     }
-                    None => return 0,
+                    Upcoming::Other => return 0,
                 }
             }
         };
-        frame.pc += done;
+        *pc += done;
         u64::from(done)
     }
 
-    /// Executes the `LoadFast` of an operation whose rest needs the engine.
+    /// A global or a builtin name.
     #[inline(always)]
-    fn fused_first(&mut self, local: usize, frame: &mut Frame<Value>) -> u64 {
-        let Some(v) = &frame.locals[local] else {
-            return 0;
-        };
-        words::push_copy(&mut frame.stack, v);
-        frame.pc += 1;
-        1
-    }
-
-    /// Replaces the first operand by the result of an operation. False if the engine has to execute it.
-    #[inline(always)]
-    fn binary_in_place(&mut self, op: HlOp, a: &mut Value, b: &Value) -> bool {
-        in_place(op, a, b) || self.quick_in_place(op, a, b)
+    fn known_global(&self, globals: Ref, body: &Body, name: u32) -> Option<&Value> {
+        let (key, hint) = body.name(name);
+        match self.heap.the_dict(globals).get_hinted(key, hint) {
+            None => {
+                let hint = &body.builtin_hints[name as usize];
+                self.heap.the_dict(self.builtins).get_hinted(key, hint)
+            }
+            found => found,
+        }
     }
 
     /// The truth of a value whose class has no method for it.
@@ -454,16 +752,10 @@ impl Interp<'_> {
     #[inline(always)]
     fn comparison(&self, op: HlOp, a: &Value, b: &Value) -> Option<bool> {
         match (a, b) {
-            (Value::Int(x), Value::Int(y)) => Some(match op {
-                HlOp::Lt => x < y,
-                HlOp::Le => x <= y,
-                HlOp::Gt => x > y,
-                HlOp::Ge => x >= y,
-                HlOp::Eq | HlOp::Is => x == y,
-                HlOp::Ne => x != y,
-                HlOp::And => x & y != 0,
-                _ => return None,
-            }),
+            (Value::Int(x), Value::Int(y)) => match op {
+                HlOp::And => Some(x & y != 0),
+                op => test(op, *x, *y),
+            },
             _ => self.comparison_of_others(op, a, b),
         }
     }
@@ -498,36 +790,74 @@ impl Interp<'_> {
         }
     }
 
-    /// The next number of an iterator over numbers, None at its end; outer None for other iterators.
+    /// Advances an iterator over numbers, or one over a list whose next item is a number or an object that is no list.
     #[inline(always)]
-    fn next_number(&mut self, r: super::heap::Ref) -> Option<Option<i64>> {
+    fn next_bare(&mut self, r: Ref) -> Upcoming {
         match self.heap.kind(r) {
-            Kind::Iter(state) if matches!(**state, Iter::Range(..)) => {}
-            _ => return None,
+            Kind::Iter(state) => match **state {
+                Iter::Range(..) => {}
+                Iter::List(list, at) => return self.next_of_list(r, list, at),
+                _ => return Upcoming::Other,
+            },
+            _ => return Upcoming::Other,
         }
         let Kind::Iter(state) = &mut self.heap.get_mut(r).kind else {
-            return None;
+            return Upcoming::Other;
         };
         let Iter::Range(at, left, step) = &mut **state else {
-            return None;
+            return Upcoming::Other;
         };
         if *left <= 0 {
-            return Some(None);
+            return Upcoming::End;
         }
         let n = *at;
         *left -= 1;
         *at = at.wrapping_add(*step);
-        Some(Some(n))
+        Upcoming::Number(n)
+    }
+
+    fn next_of_list(&mut self, r: Ref, list: Ref, at: usize) -> Upcoming {
+        let Some(item) = self.heap.list_items(list).and_then(|l| l.get(at)) else {
+            return Upcoming::Other;
+        };
+        let item = match *item {
+            Value::Int(n) => Upcoming::Number(n),
+            Value::Ref(o) if matches!(self.heap.kind(o), Kind::Plain | Kind::Function(_)) => {
+                Upcoming::Object(o)
+            }
+            _ => return Upcoming::Other,
+        };
+        if let Kind::Iter(state) = &mut self.heap.get_mut(r).kind
+            && let Iter::List(_, at) = &mut **state
+        {
+            *at += 1;
+        }
+        item
     }
 }
 
-/// Moves `pc` to the outcome of a test that is `before` instructions after the current one.
+/// The next item of an iterator.
+enum Upcoming {
+    Number(i64),
+    Object(Ref),
+    /// There is none.
+    End,
+    /// The iterator is unchanged, and has to be asked.
+    Other,
+}
+
+/// Executes the load that begins an operation whose rest needs the engine. 0 if it begins with no load.
 #[inline(always)]
-fn follow(branch: Branch, truth: bool, before: Pc, frame: &mut Frame<Value>) -> u64 {
-    let len = before + Pc::from(branch.len);
-    frame.pc = match truth == branch.when {
-        true => branch.target,
-        false => frame.pc + len,
+fn first(src: Src, frame: &mut Frame<Value>, body: &Body, pc: &mut Pc) -> u64 {
+    let v = match src {
+        Src::Local(i) => frame.locals[usize::from(i)].as_ref(),
+        Src::Const(i) => body.consts.get(usize::from(i)),
+        Src::Pop => None,
     };
-    u64::from(len)
+    let Some(v) = v else {
+        return 0;
+    };
+    words::push_copy(&mut frame.stack, v);
+    *pc += 1;
+    1
 }

@@ -40,7 +40,7 @@ impl Generator {
 }
 
 impl Interp<'_> {
-    fn generator(&mut self, r: Ref) -> &mut Generator {
+    pub(crate) fn generator(&mut self, r: Ref) -> &mut Generator {
         match &mut self.heap.get_mut(r).kind {
             Kind::Generator(g) => g,
             _ => unreachable!("checked by the caller"),

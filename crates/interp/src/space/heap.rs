@@ -242,6 +242,8 @@ pub(crate) struct Heap {
     pub(crate) adtmeths: Vec<(ObjId, Ref)>,
     /// Number of bound methods created.
     methods: u32,
+    /// Iterators of loops that have ended: nothing refers to them.
+    unused_iterators: Vec<Ref>,
     /// Bytes allocated since memory was last measured: see [`super::meter`].
     pub(crate) fresh: u64,
 }
@@ -259,6 +261,7 @@ impl Heap {
             site: Site::default(),
             adtmeths: Vec::new(),
             methods: 0,
+            unused_iterators: Vec::new(),
             fresh: 0,
         };
         types::bootstrap(&mut heap);
@@ -276,6 +279,7 @@ impl Heap {
             site: Site::default(),
             adtmeths: below.adtmeths.clone(),
             methods: below.methods,
+            unused_iterators: Vec::new(),
             fresh: 0,
             below: Some(below),
         }
@@ -310,6 +314,7 @@ impl Heap {
         whole.site = since.site;
         whole.adtmeths = since.adtmeths;
         whole.methods = since.methods;
+        whole.unused_iterators.extend(since.unused_iterators);
         whole.fresh = since.fresh;
         *self = whole;
     }
@@ -331,6 +336,31 @@ impl Heap {
             site: self.site,
         });
         r
+    }
+
+    /// The iterator of a loop. Only the loop may refer to it.
+    pub(crate) fn loop_iterator(&mut self, state: Iter) -> Ref {
+        let Some(r) = self.unused_iterators.pop() else {
+            return self.alloc(ty::ITERATOR, Kind::Iter(Box::new(state)));
+        };
+        let site = self.site;
+        let o = self.get_mut(r);
+        o.site = site;
+        if let Kind::Iter(place) = &mut o.kind {
+            **place = state;
+        }
+        r
+    }
+
+    /// Reuses the iterator of a loop that has ended.
+    pub(crate) fn loop_ended(&mut self, r: Ref) {
+        // An object below may not change.
+        if let Some(own) = r.index().checked_sub(self.start)
+            && let Kind::Iter(state) = &mut self.objects[own].kind
+        {
+            **state = Iter::Done;
+            self.unused_iterators.push(r);
+        }
     }
 
     /// Large heaps grow by a quarter: twice as much as is needed may not be there.

@@ -1,10 +1,13 @@
 //! Iterators written in Rust.
 
+use taipan_code::{Instr, Pc};
+use taipan_engine::Frame;
+
 use super::heap::{Kind, Ref};
 use super::types::ty;
 use super::value::{Tuple, Value};
 use super::words;
-use super::{Interp, R};
+use super::{Body, Interp, R};
 
 /// State of a builtin iterator.
 #[derive(Clone, Debug)]
@@ -101,6 +104,68 @@ impl Interp<'_> {
         Ok(self.new_iter(state))
     }
 
+    /// `GetIter` for a builtin container on top of the stack: replaces it by its iterator. False for other values.
+    pub(crate) fn quick_iter(&mut self, stack: &mut [Value]) -> bool {
+        let Some(top) = stack.last_mut() else {
+            return false;
+        };
+        let state = match top {
+            Value::Tuple(t) => Iter::Tuple(t.clone(), 0),
+            Value::Ref(r) => {
+                let o = self.heap.get(*r);
+                match &o.kind {
+                    Kind::List(_) if o.class == ty::LIST => Iter::List(*r, 0),
+                    Kind::XRange(start, n, step) => Iter::Range(*start, *n, *step),
+                    Kind::Dict(d) if o.class == ty::DICT => Iter::Table(*r, 0, View::Keys, d.len()),
+                    Kind::Set(d) if o.class == ty::SET => Iter::Table(*r, 0, View::Keys, d.len()),
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        };
+        *top = Value::Ref(self.heap.loop_iterator(state));
+        true
+    }
+
+    /// `ForIter` for an iterator written in Rust on top of the stack: pushes its next item, or leaves the loop. False for
+    /// other iterators, which stay unchanged.
+    #[inline(always)]
+    pub(crate) fn iterate(&mut self, body: &Body, frame: &mut Frame<Value>) -> R<bool> {
+        let Some(Value::Ref(r)) = frame.stack.last() else {
+            return Ok(false);
+        };
+        let r = *r;
+        match self.quick_next(r, &mut frame.stack)? {
+            Some(true) => frame.pc += 1,
+            Some(false) => frame.pc = self.leave_loop(body, frame, r, frame.pc),
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Leaves a loop whose iterator, on top of the stack, has ended. Returns where execution continues.
+    #[inline(never)]
+    pub(crate) fn leave_loop(
+        &mut self,
+        body: &Body,
+        frame: &mut Frame<Value>,
+        r: Ref,
+        pc: Pc,
+    ) -> Pc {
+        words::discard(&mut frame.stack);
+        let instrs = &body.code.instrs;
+        // An iterator that the loop itself made is referred to by nothing else.
+        let site = self.heap.get(r).site;
+        let made_here = site.code == body.site;
+        if made_here && matches!(instrs.get(site.pc as usize), Some(Instr::GetIter)) {
+            self.heap.loop_ended(r);
+        }
+        match instrs[pc as usize] {
+            Instr::ForIter(target) => target,
+            _ => unreachable!("the head of a loop"),
+        }
+    }
+
     fn not_iterable<T>(&mut self, v: &Value) -> R<T> {
         let t = self.heap.type_name(v).to_owned();
         self.type_error(format!("'{t}' object is not iterable"))
@@ -114,6 +179,9 @@ impl Interp<'_> {
             return Ok(None);
         }
         match self.heap.kind(r) {
+            Kind::Iter(state) if matches!(**state, Iter::Table(..)) => {
+                return self.next_key(r, stack);
+            }
             Kind::Iter(state)
                 if matches!(**state, Iter::Range(..) | Iter::List(..) | Iter::Tuple(..)) => {}
             Kind::Generator(_) => {
@@ -136,7 +204,7 @@ impl Interp<'_> {
             Iter::Range(at, left, step) => {
                 let more = *left > 0;
                 if more {
-                    stack.push(Value::Int(*at));
+                    words::push_int(stack, *at);
                     *left -= 1;
                     *at = at.wrapping_add(*step);
                 }
@@ -167,6 +235,41 @@ impl Interp<'_> {
                 return Ok(Some(false));
             }
         }
+        match stack.last() {
+            Some(Value::Int(_) | Value::None) | None => {}
+            Some(v) => self.check_size(&v.clone())?,
+        }
+        Ok(Some(true))
+    }
+
+    /// Pushes the next key or value of a dict or set that has not changed its size. False at the end of the iterator;
+    /// None for pairs, and for a table that has changed.
+    fn next_key(&mut self, r: Ref, stack: &mut Vec<Value>) -> R<Option<bool>> {
+        let Kind::Iter(state) = self.heap.kind(r) else {
+            return Ok(None);
+        };
+        let Iter::Table(d, at, view, len) = **state else {
+            return Ok(None);
+        };
+        let (Kind::Dict(table) | Kind::Set(table)) = self.heap.kind(d) else {
+            return Ok(None);
+        };
+        if table.len() != len || view == View::Items {
+            return Ok(None);
+        }
+        let next = match table.next_from(at) {
+            Some((next, k, v)) => {
+                words::push_copy(stack, if view == View::Keys { k } else { v });
+                Some(next)
+            }
+            None => None,
+        };
+        self.work(1)?;
+        let Some(next) = next else {
+            self.finish(r);
+            return Ok(Some(false));
+        };
+        self.set_state(r, Iter::Table(d, next, view, len));
         match stack.last() {
             Some(Value::Int(_) | Value::None) | None => {}
             Some(v) => self.check_size(&v.clone())?,

@@ -21,6 +21,7 @@ pub(crate) mod fused;
 pub(crate) mod generator;
 pub(crate) mod heap;
 pub(crate) mod import;
+pub(crate) mod inlined;
 pub(crate) mod item;
 pub(crate) mod iter;
 pub(crate) mod lookup;
@@ -114,6 +115,10 @@ pub(crate) struct Body {
     pub(crate) names: Box<[KnownName]>,
     /// The slot of a namespace in which each name was found last.
     pub(crate) hints: Box<[Cell<u32>]>,
+    /// The same for the namespace of builtins.
+    pub(crate) builtin_hints: Box<[Cell<u32>]>,
+    /// The function takes each argument by a parameter of its own, and calling it runs it.
+    pub(crate) plain: bool,
     /// The operation of each instruction.
     pub(crate) ops: Box<[fused::Op]>,
     /// Its index among the sites.
@@ -220,6 +225,14 @@ pub(crate) struct Interp<'db> {
     pub(crate) special: SpecialNames,
     /// Locals and stacks of finished frames, empty, for reuse.
     spare: Vec<(Vec<Option<Value>>, Vec<Value>)>,
+    /// Inlined calls, innermost last.
+    inlined: Vec<inlined::Inlined>,
+    /// Finished frames of inlined calls, empty, for reuse.
+    #[expect(
+        clippy::vec_box,
+        reason = "calls take frames from here and give them back by pointer"
+    )]
+    frames: Vec<Box<taipan_engine::Frame<Value>>>,
 }
 
 impl<'db> Interp<'db> {
@@ -298,6 +311,8 @@ impl<'db> Interp<'db> {
             special: SpecialNames::new(&mut texts),
             texts,
             spare: Vec::new(),
+            inlined: Vec::new(),
+            frames: Vec::new(),
         }
     }
 

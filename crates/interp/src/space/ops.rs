@@ -421,18 +421,6 @@ impl ObjectSpace for Running<'_, '_> {
         Ok(())
     }
 
-    fn binary_top(&mut self, frame: &mut Frame<Value>, op: HlOp) -> R<()> {
-        if let [.., a, b] = &mut frame.stack[..]
-            && self.it.quick_in_place(op, a, b)
-        {
-            Self::discard(&mut frame.stack, 1);
-            return Ok(());
-        }
-        let v = self.op(op, frame.top_n(2))?;
-        frame.replace::<Self>(2, v);
-        Ok(())
-    }
-
     fn unpack_top(&mut self, frame: &mut Frame<Value>, n: u32) -> R<()> {
         if let Some(Value::Tuple(t)) = frame.stack.last()
             && t.len() == n as usize

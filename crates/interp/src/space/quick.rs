@@ -73,100 +73,68 @@ impl Interp<'_> {
         Some(known_slot(table, key)?.is_some())
     }
 
-    /// Replaces the first operand by the result of an operation, if that is an item of a container or a
-    /// truth value and needs no code of the program. False otherwise; nothing is changed then.
-    #[inline]
-    pub(crate) fn quick_in_place(&mut self, op: HlOp, a: &mut Value, b: &Value) -> bool {
+    /// The result of an operation that needs no code of the program, if it is a number, a short string, a truth value,
+    /// or an item of a container that is none.
+    pub(crate) fn computed(&mut self, op: HlOp, a: &Value, b: &Value) -> Option<Value> {
         match op {
-            HlOp::GetItem => match &*a {
+            HlOp::GetItem => match a {
                 Value::Ref(r) => {
                     let o = self.heap.get(*r);
                     let item = match &o.kind {
                         Kind::List(items) if o.class == ty::LIST => match b {
-                            Value::Int(i) => item_of(items, *i),
-                            _ => None,
+                            Value::Int(i) => item_of(items, *i)?,
+                            _ => return None,
                         },
                         Kind::Dict(table) if o.class == ty::DICT => {
-                            known_slot(table, b).flatten().map(|slot| table.at(slot))
+                            table.at(known_slot(table, b)??)
                         }
-                        _ => None,
+                        _ => return None,
                     };
                     // Large values are counted by the reader.
-                    match item {
-                        Some(
-                            v @ (Value::Int(_)
-                            | Value::Ref(_)
-                            | Value::None
-                            | Value::Bool(_)
-                            | Value::Float(_)),
-                        ) => {
-                            words::put_copy(a, v);
-                            true
-                        }
-                        _ => false,
-                    }
+                    words::is_bare(item).then(|| words::copy(item))
                 }
                 Value::Str(s) => match b {
-                    Value::Int(i) => match index_of(s.len(), *i) {
-                        Some(at) => {
-                            *a = Value::bytes(&[s[at]]);
-                            self.heap.fresh += super::meter::own_size(a);
-                            true
-                        }
-                        None => false,
-                    },
-                    _ => false,
+                    Value::Int(i) => {
+                        let v = Value::bytes(&[s[index_of(s.len(), *i)?]]);
+                        self.heap.fresh += super::meter::own_size(&v);
+                        Some(v)
+                    }
+                    _ => None,
                 },
                 Value::Tuple(items) => match b {
-                    Value::Int(i) => match index_of(items.len(), *i) {
-                        Some(at) if words::is_bare(&items[at]) => {
-                            let item = items[at].clone();
-                            *a = item;
-                            true
-                        }
-                        _ => false,
-                    },
-                    _ => false,
-                },
-                _ => false,
-            },
-            HlOp::Is => {
-                let is = a.is(b);
-                words::put(a, Value::Bool(is));
-                true
-            }
-            HlOp::Eq | HlOp::Ne => match (&*a, b) {
-                (Value::Str(x), Value::Str(y)) if x.len().min(y.len()) < SHORT => {
-                    let equal = Arc::ptr_eq(x, y) || x == y;
-                    words::put(a, Value::Bool(equal == (op == HlOp::Eq)));
-                    true
-                }
-                (Value::Tuple(_), Value::Tuple(_)) => match a.plainly_equals(b) {
-                    Some(equal) => {
-                        *a = Value::Bool(equal == (op == HlOp::Eq));
-                        true
+                    Value::Int(i) => {
+                        let item = item_of(items, *i)?;
+                        words::is_bare(item).then(|| words::copy(item))
                     }
-                    None => false,
+                    _ => None,
                 },
-                _ => false,
+                _ => None,
             },
-            HlOp::Contains => match self.quick_contains(a, b) {
-                Some(found) => {
-                    words::put(a, Value::Bool(found));
-                    true
-                }
-                None => false,
-            },
-            HlOp::Add | HlOp::InplaceAdd => match (&*a, b) {
+            HlOp::Is => Some(Value::Bool(a.is(b))),
+            HlOp::Eq | HlOp::Ne => {
+                let equal = match (a, b) {
+                    (Value::Str(x), Value::Str(y)) if x.len().min(y.len()) < SHORT => {
+                        Arc::ptr_eq(x, y) || x == y
+                    }
+                    (Value::Tuple(_), Value::Tuple(_)) => a.plainly_equals(b)?,
+                    _ => return None,
+                };
+                Some(Value::Bool(equal == (op == HlOp::Eq)))
+            }
+            HlOp::Contains => Some(Value::Bool(self.quick_contains(a, b)?)),
+            HlOp::Add | HlOp::InplaceAdd => match (a, b) {
                 (Value::Str(x), Value::Str(y)) if x.len() + y.len() < SHORT => {
                     // Short strings are counted as they are made: see [`Interp::made`].
                     self.heap.fresh += super::meter::own_size(a) + y.len() as u64;
-                    *a = Value::joined(x, y);
-                    true
+                    Some(Value::joined(x, y))
                 }
-                _ => false,
+                (Value::Float(x), Value::Float(y)) => Some(Value::Float(x + y)),
+                _ => None,
             },
-            _ => false,
+            _ => match (a, b) {
+                (Value::Float(x), Value::Float(y)) => floats(op, *x, *y),
+                _ => None,
+            },
         }
     }
 
@@ -301,19 +269,37 @@ fn other_integers(op: HlOp, x: i64, y: i64) -> Option<i64> {
     })
 }
 
+/// The result of an operation on two integers, if it cannot fail.
 #[inline]
 fn integers(op: HlOp, x: i64, y: i64) -> Option<Value> {
+    match integer(op, x, y) {
+        Some(n) => Some(Value::Int(n)),
+        None => test(op, x, y).map(Value::Bool),
+    }
+}
+
+/// The result of an operation on two integers, if it is an `int`.
+#[inline(always)]
+pub(crate) fn integer(op: HlOp, x: i64, y: i64) -> Option<i64> {
+    match op {
+        HlOp::Add | HlOp::InplaceAdd => x.checked_add(y),
+        HlOp::Sub | HlOp::InplaceSub => x.checked_sub(y),
+        HlOp::And | HlOp::InplaceAnd => Some(x & y),
+        _ => other_integers(op, x, y),
+    }
+}
+
+/// The result of a comparison of two integers.
+#[inline(always)]
+pub(crate) fn test(op: HlOp, x: i64, y: i64) -> Option<bool> {
     Some(match op {
-        HlOp::Lt => Value::Bool(x < y),
-        HlOp::Le => Value::Bool(x <= y),
-        HlOp::Gt => Value::Bool(x > y),
-        HlOp::Ge => Value::Bool(x >= y),
-        HlOp::Eq | HlOp::Is => Value::Bool(x == y),
-        HlOp::Ne => Value::Bool(x != y),
-        HlOp::Add | HlOp::InplaceAdd => Value::Int(x.checked_add(y)?),
-        HlOp::Sub | HlOp::InplaceSub => Value::Int(x.checked_sub(y)?),
-        HlOp::And | HlOp::InplaceAnd => Value::Int(x & y),
-        _ => Value::Int(other_integers(op, x, y)?),
+        HlOp::Lt => x < y,
+        HlOp::Le => x <= y,
+        HlOp::Gt => x > y,
+        HlOp::Ge => x >= y,
+        HlOp::Eq | HlOp::Is => x == y,
+        HlOp::Ne => x != y,
+        _ => return None,
     })
 }
 

@@ -9,9 +9,10 @@ use taipan_code::{CodeConst, CodeId, Instr};
 use super::dict::KnownName;
 use super::fused::{Op, fuse};
 use super::heap::{Caught, Kind, Ref, Site, TracebackEntry};
+use super::inlined::{Active, Inlined, Then};
 use super::ops::Running;
 use super::value::Value;
-use super::{Activation, Body, DEPTH_LIMIT, Interp, R};
+use super::{Activation, Body, DEPTH_LIMIT, Fatal, Interp, R};
 use crate::Complex;
 use taipan_engine::{Frame, ObjectSpace, Step, Unwind, step, unwind};
 
@@ -32,6 +33,27 @@ pub(crate) enum Outcome {
     Return,
     /// It yielded, and can be resumed.
     Yield,
+}
+
+/// Why the execution of a frame was interrupted.
+enum Left {
+    /// A call was inlined.
+    Enter,
+    /// The body has returned or yielded.
+    End(Outcome),
+    /// The instruction raised an exception.
+    Raise(Box<(Value, Value)>),
+    /// Import time ends.
+    Stop(Fatal),
+}
+
+impl From<Unwind<Value, Fatal>> for Left {
+    fn from(unwind: Unwind<Value, Fatal>) -> Left {
+        match unwind {
+            Unwind::Raise(raised) => Left::Raise(raised),
+            Unwind::Stop(s) => Left::Stop(s),
+        }
+    }
 }
 
 impl Interp<'_> {
@@ -65,10 +87,12 @@ impl Interp<'_> {
         };
         let body = Rc::new(Body {
             ops: fuse(&code),
-            code,
             consts,
             hints: names.iter().map(|_| Cell::default()).collect(),
+            builtin_hints: names.iter().map(|_| Cell::default()).collect(),
+            plain: !code.varargs && !code.varkeywords && !code.generator && code.cells.is_empty(),
             names,
+            code,
             site: site as u32,
         });
         self.bodies.insert(id, body.clone());
@@ -148,61 +172,184 @@ impl Interp<'_> {
         result
     }
 
+    /// Executes a frame, and those of the calls that are inlined in it.
     fn run_loop(&mut self, id: CodeId, body: &Body, frame: &mut Frame<Value>) -> R<Outcome> {
-        let (site, code) = (body.site, &*body.code);
         let gathered = self.meter.gathered();
+        let base = self.inlined.len();
+        // The frame of the innermost inlined call, which is executed.
+        let mut inner: Option<Active> = None;
+        loop {
+            let left = {
+                let (body, frame) = top(&mut inner, body, frame);
+                self.run_frame(body, frame, gathered)
+            };
+            let mut raised = match left {
+                Left::Enter => {
+                    let entered = self.inlined.last_mut().and_then(Inlined::resume);
+                    if let Some(caller) = std::mem::replace(&mut inner, entered)
+                        && let [.., suspended, _] = &mut self.inlined[..]
+                    {
+                        suspended.suspend(caller);
+                    }
+                    continue;
+                }
+                Left::End(outcome) => {
+                    let Some(done) = inner.take() else {
+                        return Ok(outcome);
+                    };
+                    let then = self.pop_inlined(base, &mut inner);
+                    let (body, frame) = top(&mut inner, body, frame);
+                    match self.leave_inlined(then, done.frame, outcome, body, frame) {
+                        Ok(()) => continue,
+                        Err(Unwind::Raise(raised)) => raised,
+                        Err(Unwind::Stop(s)) => return self.stop(s, base, inner),
+                    }
+                }
+                Left::Raise(raised) => raised,
+                Left::Stop(s) => return self.stop(s, base, inner),
+            };
+            // The exception goes to the innermost frame that handles it.
+            loop {
+                let id = match self.inlined[base..].last() {
+                    Some(i) => i.id,
+                    None => id,
+                };
+                let (top_body, top_frame) = top(&mut inner, body, frame);
+                if self.is_handled(&raised, id, top_body, top_frame) {
+                    break;
+                }
+                let Some(done) = inner.take() else {
+                    return Err(Unwind::Raise(raised));
+                };
+                let then = self.pop_inlined(base, &mut inner);
+                let (body, frame) = top(&mut inner, body, frame);
+                match self.abandon_inlined(then, done.frame, raised, body, frame) {
+                    Some(goes_on) => raised = goes_on,
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// Ends the innermost inlined call, and resumes the one that is its caller.
+    #[inline(always)]
+    fn pop_inlined(&mut self, base: usize, inner: &mut Option<Active>) -> Then {
+        self.stack.pop();
+        let then = match self.inlined.last() {
+            Some(i) => i.then,
+            None => unreachable!("an inlined call is on the stack"),
+        };
+        self.inlined.truncate(self.inlined.len() - 1);
+        if self.inlined.len() > base {
+            *inner = self.inlined.last_mut().and_then(Inlined::resume);
+        }
+        then
+    }
+
+    /// Adds the current instruction of a frame to the traceback of an exception. Returns whether the frame has a handler,
+    /// at which it continues.
+    fn is_handled(
+        &mut self,
+        raised: &(Value, Value),
+        id: CodeId,
+        body: &Body,
+        frame: &mut Frame<Value>,
+    ) -> bool {
+        let code = &*body.code;
+        let (t, v) = raised;
+        self.add_traceback(v, id, frame.pc, code.instrs[frame.pc as usize]);
+        if unwind(code, frame, t.clone(), v.clone()).is_err() {
+            return false;
+        }
+        self.note_caught(v);
+        self.exc_info = Some((t.clone(), v.clone()));
+        true
+    }
+
+    /// Ends the inlined calls from `base` on, for good.
+    #[cold]
+    fn stop(&mut self, why: Fatal, base: usize, mut inner: Option<Active>) -> R<Outcome> {
+        while let Some(active) = inner.take() {
+            let id = self.inlined.last().map(|i| i.id);
+            self.last_stack.extend(id.map(|id| (id, active.frame.pc)));
+            self.leave_to_collect(&active.frame);
+            self.pop_inlined(base, &mut inner);
+        }
+        Err(Unwind::Stop(why))
+    }
+
+    /// Executes a frame until another one is to be executed.
+    #[inline(always)]
+    fn run_frame(&mut self, body: &Body, frame: &mut Frame<Value>, gathered: u64) -> Left {
+        let (site, code) = (body.site, &*body.code);
         // Steps that are not counted yet.
         let mut steps = 0;
         loop {
             let at = |pc| Site { code: site, pc };
             if self.memory_is_due() {
                 self.heap.site = at(frame.pc);
-                self.work(0)?;
+                if let Err(e) = self.work(0) {
+                    return e.into();
+                }
             }
+            let mut pc = frame.pc;
             while steps < MOST_UNCOUNTED {
-                match self.fused(&body.ops[frame.pc as usize], body, frame) {
+                match self.fused(&body.ops[pc as usize], body, frame, &mut pc) {
                     0 => break,
                     done => steps += done,
                 }
             }
+            frame.pc = pc;
             self.heap.site = at(frame.pc);
             // Buffers of the previous instruction are freed.
             self.meter.set_gathered(gathered);
-            self.work(std::mem::take(&mut steps) + 1)?;
-            let mut running = Running { it: self, body };
+            if let Err(e) = self.work(std::mem::take(&mut steps) + 1) {
+                return e.into();
+            }
             let ended = match body.ops[frame.pc as usize] {
                 Op::Call(i) => {
                     let desc = &code.calls[i as usize];
+                    if self.inline(frame, desc) {
+                        return Left::Enter;
+                    }
+                    let mut running = Running { it: self, body };
                     match running.call_top(code, frame, desc, desc.operands()) {
                         Ok(()) => {
                             frame.pc += 1;
                             continue;
                         }
-                        Err(Unwind::Raise(raised)) => Step::Raise(raised),
-                        Err(Unwind::Stop(s)) => Step::Stop(s),
+                        Err(e) => return e.into(),
                     }
                 }
-                Op::Return => return Ok(Outcome::Return),
+                Op::Return => return Left::End(Outcome::Return),
                 Op::Yield => {
                     frame.pc += 1;
-                    return Ok(Outcome::Yield);
+                    return Left::End(Outcome::Yield);
                 }
-                _ => step(&mut running, code, frame),
+                Op::Next(_) | Op::Iterate => {
+                    match self.inline_generator(frame) {
+                        Ok(true) => return Left::Enter,
+                        Ok(false) => {}
+                        Err(e) => return e.into(),
+                    }
+                    match self.iterate(body, frame) {
+                        Ok(true) => continue,
+                        Ok(false) => step(&mut Running { it: self, body }, code, frame),
+                        Err(e) => return e.into(),
+                    }
+                }
+                Op::GetIter if self.quick_iter(&mut frame.stack) => {
+                    frame.pc += 1;
+                    continue;
+                }
+                _ => step(&mut Running { it: self, body }, code, frame),
             };
             match ended {
                 Step::Continue => {}
-                Step::Return => return Ok(Outcome::Return),
-                Step::Yield => return Ok(Outcome::Yield),
-                Step::Raise(raised) => {
-                    let (t, v) = *raised;
-                    self.add_traceback(&v, id, frame.pc, code.instrs[frame.pc as usize]);
-                    if let Err((t, v)) = unwind(code, frame, t.clone(), v.clone()) {
-                        return Err(Unwind::raised(t, v));
-                    }
-                    self.note_caught(&v);
-                    self.exc_info = Some((t, v));
-                }
-                Step::Stop(s) => return Err(Unwind::Stop(s)),
+                Step::Return => return Left::End(Outcome::Return),
+                Step::Yield => return Left::End(Outcome::Yield),
+                Step::Raise(raised) => return Left::Raise(raised),
+                Step::Stop(s) => return Left::Stop(s),
                 Step::Fork(_) => unreachable!("the concrete space knows all truth values"),
             }
         }
@@ -275,6 +422,19 @@ impl Interp<'_> {
             Kind::Exception(e) => Some(&mut e.caught),
             _ => None,
         }
+    }
+}
+
+/// The innermost frame of a loop, with its body.
+#[inline(always)]
+fn top<'a>(
+    inner: &'a mut Option<Active>,
+    body: &'a Body,
+    frame: &'a mut Frame<Value>,
+) -> (&'a Body, &'a mut Frame<Value>) {
+    match inner {
+        Some(i) => (&i.body, &mut i.frame),
+        None => (body, frame),
     }
 }
 
