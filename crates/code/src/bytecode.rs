@@ -395,6 +395,19 @@ impl CodeSpans {
         let i = self.items.binary_search_by_key(&pc, |(at, _)| *at).ok()?;
         Some(&self.items[i].1)
     }
+
+    /// The spans after all positions have moved. The order of positions stays.
+    pub(crate) fn moved(mut self, mut to: impl FnMut(u32) -> u32) -> CodeSpans {
+        let items = (self.items.iter_mut()).flat_map(|(_, items)| items.iter_mut());
+        let all = (self.instrs.iter_mut())
+            .chain(&mut self.params)
+            .chain(items);
+        for r in all.chain([&mut self.whole, &mut self.name]) {
+            let start = to(r.start);
+            *r = TextRange::new(start, to(r.end).max(start));
+        }
+        self
+    }
 }
 
 impl Code {

@@ -14,6 +14,7 @@
 mod bytecode;
 mod compile;
 mod disasm;
+mod pieces;
 mod queries;
 mod recover;
 pub mod scope;

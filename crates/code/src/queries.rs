@@ -10,10 +10,10 @@ use taipan_syntax::{ParsedFile, SyntaxError};
 
 use crate::bytecode::*;
 use crate::compile::{Compiled, compile};
+use crate::pieces::{self, Known};
 use crate::recover::{is_whole, recover};
 
-/// A file's syntax tree. Its spans change with every edit, so nothing but
-/// [`module_codes`] reads it.
+/// A file's syntax tree. Its spans change with every edit, so nothing that lasts depends on it.
 #[salsa::tracked(no_eq, returns(clone))]
 pub fn parse(db: &dyn Db, file: File) -> Arc<ParsedFile> {
     let _timed = taipan_base::timed(db);
@@ -85,19 +85,17 @@ impl<'db> ModuleCodes<'db> {
         kind: CodeKind,
         recover: impl FnOnce(&mut Vec<Compiled>),
     ) -> Self {
-        let (mut codes, mut errors) = compile(db, origin, parsed, kind);
-        if !is_whole(&codes, parsed) {
-            recover(&mut codes);
-        }
-        errors.extend(parsed.errors.iter().cloned());
-        errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
-        let ids: Vec<_> = codes.iter().map(|c| c.id).collect();
-        let mut list = Vec::with_capacity(codes.len());
-        let mut bodies = Vec::with_capacity(codes.len());
-        for c in codes {
-            let code = Arc::new(c.code);
-            list.push((c.id, code.clone()));
-            bodies.push(Body::new(db, c.id, code, Arc::new(c.spans)));
+        let (bodies, errors) = compiled(db, origin, parsed, kind, recover);
+        ModuleCodes::of(db, &bodies, errors)
+    }
+
+    fn of(db: &'db dyn Db, known: &[Known], errors: Vec<SyntaxError>) -> Self {
+        let ids: Vec<_> = known.iter().map(|k| k.id).collect();
+        let mut list = Vec::with_capacity(known.len());
+        let mut bodies = Vec::with_capacity(known.len());
+        for k in known {
+            list.push((k.id, k.code.clone()));
+            bodies.push(Body::new(db, k.id, k.code.clone(), k.spans.clone()));
         }
         ModuleCodes {
             bodies,
@@ -119,18 +117,46 @@ impl<'db> ModuleCodes<'db> {
     }
 }
 
-/// Compiles a file.
+/// Compiles a file. After an edit, functions whose text has not changed keep their codes: see [`crate::pieces`].
 #[salsa::tracked(returns(ref))]
 pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     let _timed = taipan_base::timed(db);
-    let parsed = parse(db, file);
+    if let Some(known) = pieces::compile_edited(db, file) {
+        return ModuleCodes::of(db, &known, Vec::new());
+    }
+    // Aside, and the text instead: salsa would parse an edited text to find out whether this has to run again.
+    let (_, _) = (file.text(db), file.valid_up_to(db));
+    let parsed = taipan_base::aside(db, |db| parse(db, file));
     let origin = Origin::File(file);
-    ModuleCodes::new(db, origin, &parsed, CodeKind::Module, |codes| {
+    let (bodies, errors) = compiled(db, origin, &parsed, CodeKind::Module, |codes| {
         let earlier = file.earlier(db);
         if !earlier.is_empty() {
             recover(db, origin, codes, &parsed, file.text(db), earlier);
         }
-    })
+    });
+    let has_errors = !errors.is_empty();
+    let codes = ModuleCodes::of(db, &bodies, errors);
+    if !has_errors {
+        pieces::keep(db, file, bodies);
+    }
+    codes
+}
+
+/// All bodies of a text, and what is wrong with it.
+fn compiled(
+    db: &dyn Db,
+    origin: Origin,
+    parsed: &ParsedFile,
+    kind: CodeKind,
+    recover: impl FnOnce(&mut Vec<Compiled>),
+) -> (Vec<Known>, Vec<SyntaxError>) {
+    let (mut codes, mut errors) = compile(db, origin, parsed, kind);
+    if !is_whole(&codes, parsed) {
+        recover(&mut codes);
+    }
+    errors.extend(parsed.errors.iter().cloned());
+    errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
+    (codes.into_iter().map(Known::from).collect(), errors)
 }
 
 /// Compiles a file as a test module.

@@ -21,7 +21,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use taipan_base::{Db, File, TextRange};
+use taipan_base::{Db, File};
 use taipan_syntax::ParsedFile;
 
 use crate::bytecode::*;
@@ -140,24 +140,8 @@ impl Shift {
         }
     }
 
-    fn range(&self, r: TextRange) -> TextRange {
-        let start = self.offset(r.start);
-        TextRange::new(start, self.offset(r.end).max(start))
-    }
-
-    fn spans(&self, mut spans: CodeSpans) -> CodeSpans {
-        let items = spans
-            .items
-            .iter_mut()
-            .flat_map(|(_, items)| items.iter_mut());
-        let all = spans
-            .instrs
-            .iter_mut()
-            .chain(&mut spans.params)
-            .chain(items);
-        all.chain([&mut spans.whole, &mut spans.name])
-            .for_each(|r| *r = self.range(*r));
-        spans
+    fn spans(&self, spans: CodeSpans) -> CodeSpans {
+        spans.moved(|at| self.offset(at))
     }
 }
 
@@ -168,10 +152,10 @@ mod tests {
     #[test]
     fn places_move_with_the_text_around_them() {
         let shift = Shift::between("aaa bbb ccc", "aaa bXXXXb ccc");
-        assert_eq!(shift.range(TextRange::new(0, 3)), TextRange::new(0, 3));
-        assert_eq!(shift.range(TextRange::new(8, 11)), TextRange::new(11, 14));
+        let places = [0, 3, 8, 11].map(|at| shift.offset(at));
+        assert_eq!(places, [0, 3, 11, 14]);
         let shift = Shift::between("aaa bbb ccc", "aaa ccc");
-        assert_eq!(shift.range(TextRange::new(8, 11)), TextRange::new(4, 7));
-        assert_eq!(shift.range(TextRange::new(4, 7)), TextRange::new(4, 4));
+        let places = [8, 11, 4, 7].map(|at| shift.offset(at));
+        assert_eq!(places, [4, 7, 4, 4]);
     }
 }

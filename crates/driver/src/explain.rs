@@ -169,7 +169,8 @@ struct Changed {
 }
 
 fn reason(name: &str, level: usize, subject: Option<&str>, changed: &[Changed]) -> Reason {
-    if name == "parse" {
+    // Both read the text of a file.
+    if matches!(name, "parse" | "module_codes") {
         return Reason::FileChanged(subject.unwrap_or_default().to_owned());
     }
     let earlier = || changed.iter().rev().filter(|c| c.level < level);
@@ -192,8 +193,7 @@ fn reason(name: &str, level: usize, subject: Option<&str>, changed: &[Changed]) 
 /// The stages in the order of the data's way; queries of one entry do not read one
 /// another.
 const STAGES: &[&[&str]] = &[
-    &["parse"],
-    &["module_codes"],
+    &["parse", "module_codes"],
     &["code", "code_spans", "syntax_diagnostics"],
     &["image"],
     &[

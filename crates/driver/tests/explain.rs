@@ -57,8 +57,7 @@ fn one_body() {
         "n * 2 + 1",
         "n * 3 + 1",
         &expect![[r#"
-            parse /main.py                       because /main.py was edited
-            module_codes /main.py                because parse /main.py changed
+            module_codes /main.py                because /main.py was edited
             solve /main.py                       because module_codes /main.py changed
             code /main.py:helper                 because module_codes /main.py changed
             flow_graph main.helper               because code /main.py:helper changed
@@ -85,8 +84,7 @@ fn a_comment() {
         "def area",
         "# width times height\ndef area",
         &expect![[r#"
-            parse /lib.py         because /lib.py was edited
-            module_codes /lib.py  because parse /lib.py changed
+            module_codes /lib.py  because /lib.py was edited
         "#]],
     );
 }
@@ -98,8 +96,7 @@ fn a_result_of_another_type() {
         "n * 2 + 1",
         "n * 2.5",
         &expect![[r#"
-            parse /main.py                       because /main.py was edited
-            module_codes /main.py                because parse /main.py changed
+            module_codes /main.py                because /main.py was edited
             solve /main.py                       because module_codes /main.py changed
             code /main.py:helper                 because module_codes /main.py changed
             flow_graph main.helper               because code /main.py:helper changed

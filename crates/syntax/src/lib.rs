@@ -20,11 +20,13 @@ mod lower;
 mod mask;
 mod python3;
 mod repair;
+mod split;
 pub mod walk;
 
 pub use ast::*;
 use mask::{LexError, Wrong};
 pub use python3::{NOT_UTF8, remedy};
+pub use split::{Cut, FunctionPiece, Split, split};
 use taipan_base::TextRange;
 
 /// A problem in the text.

@@ -155,12 +155,12 @@ fn text(o: &Output) -> String {
     )
 }
 
-/// Names of the program's own files whose syntax was looked at anew.
+/// Names of the program's own files that were compiled again.
 fn parsed(log: &Path) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for line in fs::read_to_string(log).unwrap().lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        if line["query"] == "parse" && line["event"] == "executed" {
+        if line["query"] == "module_codes" && line["event"] == "executed" {
             let key = line["key"].as_str().unwrap();
             if !key.contains("<taipan>") {
                 let name = key.rsplit('/').next().unwrap();

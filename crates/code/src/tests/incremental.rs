@@ -63,7 +63,6 @@ fn editing_a_body_changes_its_code_alone() {
         {
             "code": 1,
             "module_codes": 1,
-            "parse": 1,
         }
     "#]]
     .assert_debug_eq(&db.take_log());
@@ -82,7 +81,6 @@ fn shifting_lines_changes_no_code() {
     expect![[r#"
         {
             "module_codes": 1,
-            "parse": 1,
         }
     "#]]
     .assert_debug_eq(&db.take_log());

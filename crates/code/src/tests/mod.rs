@@ -5,6 +5,7 @@ mod errors;
 mod expressions;
 mod incremental;
 mod mutations;
+mod pieces;
 mod scopes;
 mod statements;
 mod texts;

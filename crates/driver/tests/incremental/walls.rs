@@ -125,7 +125,6 @@ fn one_body() {
             machine_code main.entry_point
             module_codes /main.py
             optimized main.entry_point
-            parse /main.py
             rtyped_graph main.helper
             simplified main.helper
             solve /main.py
@@ -153,7 +152,6 @@ fn edits_of_a_broken_program() {
     expect![[r#"
         assigned_in /lib.py
         module_codes /lib.py
-        parse /lib.py
         solve /main.py
         solve /main.py
     "#]]
@@ -163,7 +161,6 @@ fn edits_of_a_broken_program() {
         code /lib.py:area
         flow_graph lib.area
         module_codes /lib.py
-        parse /lib.py
         solve /main.py
         solve /main.py
     "#]]
@@ -175,7 +172,6 @@ fn edits_of_a_broken_program() {
         flow_graph lib.area
         known_attributes /main.py
         module_codes /lib.py
-        parse /lib.py
         solve /main.py
         solve /main.py
     "#]]
@@ -190,7 +186,6 @@ fn lines_moved() {
         "# a comment\n\ndef area",
         &expect![[r#"
             module_codes /lib.py
-            parse /lib.py
         "#]],
     );
 }
@@ -209,7 +204,6 @@ fn a_result_becomes_a_string() {
             machine_code main.entry_point
             module_codes /main.py
             optimized main.entry_point
-            parse /main.py
             rtyped_graph main.entry_point
             rtyped_graph main.helper
             simplified main.entry_point
@@ -230,7 +224,6 @@ fn a_new_attribute() {
             flow_graph lib.Shape.__init__
             module_codes /lib.py
             optimized main.entry_point
-            parse /lib.py
             rtyped_graph lib.Shape.__init__
             rtyped_graph main.entry_point
             simplified lib.Shape.__init__
@@ -370,7 +363,6 @@ fn wall_spans() {
         "# a square\n\n\nclass Square",
         &expect![[r#"
             module_codes /shapes.py
-            parse /shapes.py
         "#]],
     );
 }
@@ -384,15 +376,14 @@ fn wall_one_object() {
         "[3, 5, 7]",
         "[3, 6, 7]",
         &expect![[r#"
-        code /data.py:<module>
-        flow_graph data.first_of_table
-        image /main.py
-        module_codes /data.py
-        parse /data.py
-        rtyped_graph data.first_of_table
-        solve /main.py
-        static_data Object(#a5ab4011be1ffe4c, GcArray of Signed)
-    "#]],
+            code /data.py:<module>
+            flow_graph data.first_of_table
+            image /main.py
+            module_codes /data.py
+            rtyped_graph data.first_of_table
+            solve /main.py
+            static_data Object(#a5ab4011be1ffe4c, GcArray of Signed)
+        "#]],
     );
 }
 
@@ -405,23 +396,22 @@ fn wall_one_instance() {
         "Limits(1, 9)",
         "Limits(2, 9)",
         &expect![[r#"
-        code /data.py:<module>
-        exceptions data.limit_of
-        exceptions main.entry_point
-        flow_graph data.limit_of
-        gc data.limit_of
-        gc main.entry_point
-        image /main.py
-        machine_code data.limit_of
-        machine_code main.entry_point
-        module_codes /data.py
-        optimized data.limit_of
-        optimized main.entry_point
-        parse /data.py
-        rtyped_graph data.limit_of
-        simplified data.limit_of
-        solve /main.py
-    "#]],
+            code /data.py:<module>
+            exceptions data.limit_of
+            exceptions main.entry_point
+            flow_graph data.limit_of
+            gc data.limit_of
+            gc main.entry_point
+            image /main.py
+            machine_code data.limit_of
+            machine_code main.entry_point
+            module_codes /data.py
+            optimized data.limit_of
+            optimized main.entry_point
+            rtyped_graph data.limit_of
+            simplified data.limit_of
+            solve /main.py
+        "#]],
     );
 }
 
@@ -444,7 +434,6 @@ fn wall_class_layout() {
             module_codes /shapes.py
             optimized main.entry_point
             optimized shapes.total
-            parse /shapes.py
             rtyped_graph main.entry_point
             rtyped_graph shapes.Circle.__init__
             simplified shapes.Circle.__init__
@@ -471,7 +460,6 @@ fn wall_new_class() {
             machine_code main.entry_point
             module_codes /main.py
             optimized main.entry_point
-            parse /main.py
             rtyped_graph main.entry_point
             simplified main.entry_point
             solve /main.py
@@ -499,7 +487,6 @@ fn wall_symbols() {
             machine_code main.turn
             module_codes /main.py
             optimized main.turn
-            parse /main.py
             rtyped_graph main.turn
             simplified main.turn
             solve /main.py
@@ -715,7 +702,6 @@ def entry_point(argv):
         machine_code main.entry_point
         module_codes /main.py
         optimized main.entry_point
-        parse /main.py
         rtyped_graph main.scale
         simplified main.scale
         solve /main.py
@@ -734,7 +720,6 @@ def entry_point(argv):
         machine_code main.entry_point
         module_codes /main.py
         optimized main.entry_point
-        parse /main.py
         rtyped_graph main.scale
         simplified main.scale
         solve /main.py
@@ -749,7 +734,6 @@ def entry_point(argv):
         image /main.py
         module_codes /main.py
         optimized main.entry_point
-        parse /main.py
         rtyped_graph main.scale
         simplified main.scale
         solve /main.py

@@ -240,7 +240,7 @@ def entry_point(argv):
         bench.ran(STAGES)
     };
     const STAGES: &[&str] = &[
-        "parse",
+        "module_codes",
         "code",
         "image",
         "flow_graph",
@@ -255,7 +255,7 @@ def entry_point(argv):
         code /main.py:f
         findings main.f
         flow_graph main.f
-        parse /main.py
+        module_codes /main.py
         solve /main.py
         unreached_in_file /main.py
     "#]]
@@ -268,7 +268,7 @@ def entry_point(argv):
         code /main.py:f
         findings main.f
         flow_graph main.f
-        parse /main.py
+        module_codes /main.py
         solve /main.py
         unreached_in_file /main.py
     "#]]
@@ -276,7 +276,7 @@ def entry_point(argv):
     edit(&mut bench, &text.replace("return 1", "return missing"));
     // Lines that move.
     expect![[r#"
-        parse /main.py
+        module_codes /main.py
     "#]]
     .assert_eq(&edit(
         &mut bench,
