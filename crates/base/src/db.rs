@@ -141,6 +141,10 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub translation: Translation,
+    /// Further options that are set in `driver.config.translation`: paths below it and values, as texts.
+    #[returns(ref)]
+    #[default]
+    pub settings: Vec<(String, String)>,
 }
 
 /// Options of the translation that a target can read from `driver.config`. The collector is kept separately.

@@ -42,6 +42,8 @@ pub struct COptions {
     pub debug: bool,
     /// Where the files are left, with a Makefile.
     pub keep_source: Option<Utf8PathBuf>,
+    /// Nothing is compiled.
+    pub source_only: bool,
     /// The profile that code is optimised by.
     pub profile: Option<ProfileOptions>,
 }
@@ -169,6 +171,9 @@ pub fn compile_c(
         runtime(&db.cache(), machine)
             .and_then(|runtime| leave(program, &compilers, &runtime, folder))
             .map_err(|e| Failure::Usage(format!("--keep-source {folder}: {e}")))?;
+    }
+    if options.source_only {
+        return Ok(());
     }
     executable.make(&compilers, options.profile.as_ref(), timings)
 }

@@ -50,6 +50,8 @@ pub struct LoadOptions {
     pub target_options: Vec<String>,
     /// Options of the translation, as `driver.config` shows them to programs.
     pub translation: Translation,
+    /// Further options that `driver.config.translation` has: paths below it and values, as texts.
+    pub settings: Vec<(String, String)>,
 }
 
 impl Default for LoadOptions {
@@ -67,6 +69,7 @@ impl Default for LoadOptions {
             trusted: false,
             target_options: Vec::new(),
             translation: Translation::default(),
+            settings: Vec::new(),
         }
     }
 }
@@ -309,6 +312,7 @@ impl Database {
                     .trusted(options.trusted)
                     .target_options(options.target_options.clone())
                     .translation(options.translation)
+                    .settings(options.settings.clone())
                     .new(self)
             })
     }

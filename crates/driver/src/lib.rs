@@ -107,7 +107,7 @@ pub use native_jit::{JitOptions, JitReport};
 pub use observer::{Observer, Steps};
 pub use parallel::{piece_size, set_threads};
 pub use profile::ProfileOptions;
-pub use program::{entry_roots, executable_name, has_errors, load};
+pub use program::{entry_roots, executable_name, has_errors, load, target_settings};
 pub use python::build_python;
 pub use run::{RunRequest, run};
 pub use saved::{SavedState, wake, woken};

@@ -71,6 +71,25 @@ pub fn executable_name(
     Some(Utf8PathBuf::from(&*name))
 }
 
+/// What `target()` sets in `driver.config.translation`: paths below it and values, as texts. Import time is not needed
+/// to know it of a target that does not mention a configuration.
+pub fn target_settings(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+) -> Vec<(String, String)> {
+    let Ok(program) = load(db, target, options) else {
+        return Vec::new();
+    };
+    let file = db.files().get(db, program.target(db));
+    let text = file.text(db);
+    if !text.contains("config") && !text.contains("goal") {
+        return Vec::new();
+    }
+    // What is wrong with the program is reported where it is compiled.
+    guarded(|| taipan_interp::target_settings(db, program)).unwrap_or_default()
+}
+
 /// The roots of a whole program: its entry point.
 pub fn entry_roots(db: &Database, program: Program) -> Result<Roots, Diagnostic> {
     let entry = taipan_interp::entry_point(db, program)

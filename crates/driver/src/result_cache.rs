@@ -217,6 +217,10 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     for option in program.target_options(db) {
         h.text(option);
     }
+    h.number(program.settings(db).len() as u64);
+    for (path, value) in program.settings(db) {
+        h.text(path).text(value);
+    }
     let mut at = h.finish();
     let mut seen = HashSet::new();
     let cache = db.cache();

@@ -10,6 +10,7 @@ use taipan_driver::{Failure, Machine, Translation, missing_library};
 use taipan_language::{Collector, PassSet, PassSwitches};
 
 use crate::output::tell;
+use crate::rpython::RpythonArgs;
 
 /// An incremental, query-based compiler for RPython.
 #[derive(Parser)]
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Make a stand-alone native executable.
     Build(BuildArgs),
+    /// Make an executable by the command line of the original's `rpython`.
+    Rpython(RpythonArgs),
     /// Report diagnostics only.
     Check(CheckArgs),
     /// Compile one function for the types of literal arguments and call it.
@@ -191,6 +194,9 @@ pub(crate) struct Common {
     /// An option for the program's `target()`, as the original takes them after TARGET.py.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) target_option: Vec<String>,
+    /// What the original's command line sets in `driver.config.translation`.
+    #[arg(skip)]
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 /// Which engine executes.
@@ -570,6 +576,9 @@ pub(crate) struct COptions {
     /// Leave the files of C or LLVM in this folder, with a Makefile (with `--backend c` or `llvm`).
     #[arg(long, value_name = "DIR")]
     pub(crate) keep_source: Option<Utf8PathBuf>,
+    /// Only write the files.
+    #[arg(skip)]
+    pub(crate) source_only: bool,
     /// Optimise all C files together when they are linked (with `--backend c`).
     #[arg(long)]
     pub(crate) lto: bool,
@@ -835,6 +844,7 @@ impl ExploreArgs {
             step_limit: self.step_limit,
             memory_limit: self.memory_limit,
             target_option: self.target_option.clone(),
+            settings: Vec::new(),
         }
     }
 }

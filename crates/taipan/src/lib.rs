@@ -18,6 +18,7 @@ mod jitlog;
 mod output;
 mod place;
 mod progress;
+mod rpython;
 mod run;
 mod test;
 mod timeshift;
@@ -53,7 +54,7 @@ pub unsafe fn main() -> ExitCode {
             .with_writer(std::io::stderr)
             .init();
     }
-    let cli = match Cli::try_parse() {
+    let cli = match rpython::of_process().unwrap_or_else(Cli::try_parse) {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version are no errors.
@@ -64,9 +65,13 @@ pub unsafe fn main() -> ExitCode {
     };
     if matches!(
         cli.command,
-        Command::Build(_) | Command::Check(_) | Command::Emit(_)
+        Command::Build(_) | Command::Rpython(_) | Command::Check(_) | Command::Emit(_)
     ) {
         small_pages();
+    }
+    if let Command::Rpython(a) = &cli.command {
+        // SAFETY: there is no other thread yet.
+        unsafe { rpython::set_environment(a) };
     }
     // Before there is any other thread.
     let launcher = match &cli.command {
@@ -85,6 +90,7 @@ pub unsafe fn main() -> ExitCode {
         .spawn(move || match cli.command {
             Command::Run(a) => run::run(&a),
             Command::Build(a) => run::build(&a),
+            Command::Rpython(a) => rpython::rpython(&a),
             Command::Check(a) => check::check(&a),
             Command::Call(a) => call::call(&a),
             Command::Emit(a) => emit::emit(&a),

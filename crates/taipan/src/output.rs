@@ -86,6 +86,7 @@ impl Context {
         let mut load = LoadOptions {
             path,
             target_options,
+            settings: common.settings.clone(),
             ..LoadOptions::default()
         };
         if let Some(limit) = common.step_limit.or(config.step_limit) {

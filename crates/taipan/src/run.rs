@@ -109,7 +109,28 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
-    context.consent();
+    build_in(context, args)
+}
+
+/// How a program is loaded that an executable is made of.
+pub(crate) fn load_options(context: &Context, args: &BuildArgs) -> LoadOptions {
+    LoadOptions {
+        checked: args.code.checked(),
+        collector: args.code.collector.gc,
+        machine: args.for_machine.machine(),
+        passes: args.code.passes(),
+        translation: args.code.translation(),
+        extension: args.extension,
+        debug: args.debug(),
+        settings: args.common.settings.clone(),
+        // The command makes the program to be run.
+        trusted: true,
+        ..context.load.clone()
+    }
+}
+
+/// Makes an executable in these surroundings.
+pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
     let machine = args.for_machine.machine();
     if let Err(f) = supported(&args.code, machine).and_then(|()| supported_c(args)) {
         return context.fail(&f);
@@ -117,14 +138,8 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
     if !args.quiet {
         progress::begin(context.db.log());
     }
-    context.load.checked = args.code.checked();
-    context.load.collector = args.code.collector.gc;
-    context.load.machine = machine;
-    context.load.passes = args.code.passes();
-    context.load.translation = args.code.translation();
+    context.load = load_options(context, args);
     context.db.generate_jit(args.code.jit);
-    context.load.extension = args.extension;
-    context.load.debug = args.debug();
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();
     let debug = args.debug().to_string();
@@ -172,8 +187,12 @@ fn built(
     let extent = load(&context.db, &args.target, &context.load)
         .map(|program| extent(&context.db, program))
         .unwrap_or_default();
+    let (done, made) = match &args.c.keep_source {
+        Some(folder) if args.c.source_only => ("wrote", folder.as_path()),
+        _ => ("built", output),
+    };
     closing_line(
-        ("built", &format!(" {output} from")),
+        (done, &format!(" {made} from")),
         &extent,
         context.since,
         problems(warnings).as_deref(),
@@ -241,6 +260,7 @@ pub(crate) fn source_options(args: &BuildArgs) -> COptions {
         lto: args.c.lto || args.code.optimize == Some(3),
         debug: args.debug(),
         keep_source: args.c.keep_source.clone(),
+        source_only: args.c.source_only,
         profile: (args.c.profopt.is_some() || args.c.profile.is_some()).then(|| ProfileOptions {
             train: args.c.profopt.as_ref().map(|words| words.0.clone()),
             folder: args.c.profile.clone(),

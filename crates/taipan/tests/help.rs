@@ -149,6 +149,10 @@ const USES: &[&str] = &[
     "build --debug-info main.py",
     "build --backend c --profopt more --profile counts main.py",
     "build --extension typed.py",
+    "rpython --opt 2 --output made --compile --gc ref --cc cc --make-jobs 1 --lto --profopt --profoptargs more --verbose main.py",
+    "rpython --annotate --rtype --backendopt --pyjitpl --lldebug --lldebug0 --profile main.py",
+    "rpython --source --inline-threshold 0 --translation-backendopt-none --translation-backendopt-print_statistics \
+     --translation-backendopt-remove_asserts --translation-backendopt-really_remove_asserts main.py",
     "run --backend c -O1 --passes=-all,+inlining main.py",
     "build --backend python -o made.py main.py",
     "run --backend python main.py",

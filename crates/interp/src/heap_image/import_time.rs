@@ -42,6 +42,8 @@ pub struct Image {
     pub tests: Tests,
     /// The name that `target()` gives the executable.
     pub executable: Option<Box<str>>,
+    /// What `target()` sets in `driver.config.translation`: paths below it and values, as texts.
+    pub settings: Vec<(String, String)>,
     /// What a module for Python offers.
     pub extension: Extension,
     /// Source files that were run as modules, in order.
@@ -186,6 +188,7 @@ fn attempt_with(
         None => {}
     }
     image.executable = executable_name(&it);
+    image.settings = settings_of_target(&it);
     if it.meter.is_exhausted() {
         return Ok((without_objects(image, it), None));
     }
@@ -416,11 +419,29 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
     let level = Value::str(&translation.level_name());
     let jit = Value::Bool(translation.jit);
     let collector = Value::str(it.program.collector(it.db).rpython_name());
+    let settings = it.program.settings(it.db).iter();
+    let settings = settings.map(|(p, v)| Value::tuple(vec![Value::str(p), Value::str(v)]));
+    let settings = Value::tuple(settings.collect());
+    let translation = Value::tuple(vec![level, jit, collector, settings]);
     it.call_method(
         &Value::Ref(m),
         "call_target",
-        &[Value::Ref(module), options, level, jit, collector],
+        &[Value::Ref(module), options, translation],
     )
+}
+
+/// What `target()` has set in `driver.config.translation`.
+fn settings_of_target(it: &Interp) -> Vec<(String, String)> {
+    let text = |v: &Value| v.as_text().map(str::to_owned);
+    let pair = |v: &Value| match v {
+        Value::Tuple(pair) => Some((text(pair.first()?)?, text(pair.get(1)?)?)),
+        _ => None,
+    };
+    let found = it.loaded("_taipan_driver");
+    match found.and_then(|driver| it.heap.attr(driver, "settings").cloned()) {
+        Some(Value::Tuple(all)) => all.iter().filter_map(pair).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The name that `target()` gave the executable.

@@ -315,6 +315,12 @@ pub fn executable_name(db: &dyn Db, program: Program) -> Option<Box<str>> {
     image(db, program).executable.clone()
 }
 
+/// What the program's `target()` sets in `driver.config.translation`: paths below it and values, as texts.
+#[salsa::tracked(returns(clone))]
+pub fn target_settings(db: &dyn Db, program: Program) -> Vec<(String, String)> {
+    image(db, program).settings.clone()
+}
+
 /// The tests of a test module. Asked of programs whose target is one.
 #[salsa::tracked]
 pub fn tests(db: &dyn Db, program: Program) -> Arc<Tests> {
