@@ -71,6 +71,10 @@ bench-latency PYSOM:
     benches/edit-latency.py check quill {{PYSOM}}
     benches/edit-latency.py run quill {{PYSOM}}
 
+# The recording in README.md, made anew
+recording:
+    UPDATE_RECORDING=1 cargo test --release -p taipan --test recording
+
 # Compare what fixtures print with CPython 2.7, on every engine
 oracle:
     cargo test -p taipan --test fixtures

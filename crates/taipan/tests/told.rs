@@ -1,13 +1,16 @@
 //! What commands say while they work and when they are done: progress on a terminal, the
 //! closing line, and what programs print when they are imported.
 
+mod support {
+    pub(crate) mod terminal;
+}
+
 use std::fs;
-use std::io::Read as _;
-use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use support::terminal;
 use tempfile::TempDir;
 
 /// How long a command may take without saying what it is at.
@@ -79,46 +82,11 @@ impl Seen {
 }
 
 /// Runs a command on a terminal of its own.
-fn on_terminal(mut command: Command) -> Seen {
-    let (mut ours, mut theirs) = (0, 0);
-    let size = libc::winsize {
-        ws_row: 24,
-        ws_col: 80,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    // SAFETY: the descriptors are made here.
-    let (ours, theirs) = unsafe {
-        let made = libc::openpty(
-            &raw mut ours,
-            &raw mut theirs,
-            std::ptr::null_mut(),
-            std::ptr::null(),
-            &raw const size,
-        );
-        assert_eq!(made, 0);
-        libc::fcntl(ours, libc::F_SETFD, libc::FD_CLOEXEC);
-        libc::fcntl(theirs, libc::F_SETFD, libc::FD_CLOEXEC);
-        (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
-    };
-    let stdio = || Stdio::from(theirs.try_clone().unwrap());
-    command.stdin(Stdio::null()).stdout(stdio()).stderr(stdio());
+fn on_terminal(command: Command) -> Seen {
     let start = Instant::now();
-    let mut child = command.spawn().unwrap();
-    drop((command, theirs));
-    let mut terminal = vt100::Parser::new(24, 80, 1000);
     let mut ever = Vec::new();
-    let mut from = fs::File::from(ours);
-    let mut buffer = [0; 4096];
-    // A terminal without a program answers with an error.
-    while let Ok(n @ 1..) = from.read(&mut buffer) {
-        // A line may come and go within what was read at once.
-        for piece in buffer[..n].split_inclusive(|b| *b == b'\r') {
-            terminal.process(piece);
-            ever.push(terminal.screen().contents());
-        }
-    }
-    child.wait().unwrap();
+    let (terminal, _) =
+        terminal::on_terminal(command, (24, 80), |screen| ever.push(screen.contents()));
     Seen {
         ever,
         screen: terminal.screen().contents(),
