@@ -30,6 +30,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -117,7 +118,27 @@ fn statics() -> Vec<StaticTable> {
     let mut all = vec![taipan_base::asked_table(), taipan_annotator::runs_table()];
     all.push(taipan_interp::type_objects_table());
     all.extend(taipan_lltype::type_tables());
+    all.extend(owners_of_empty_slice().map(StaticTable::of));
     all
+}
+
+/// The number of owners of the empty slice that all `Arc<[T]>::default()` share. It is a static of the standard library:
+/// without the number, a process that continues with the memory and drops such values would come to zero owners, and
+/// to a number that no further owner can be added to. None where each of them is a value on the heap.
+fn owners_of_empty_slice() -> Option<&'static AtomicUsize> {
+    let empty = Arc::<[u8]>::default();
+    if !Arc::ptr_eq(&empty, &Arc::default()) {
+        return None;
+    }
+    // The numbers of strong and of weak owners stand in front of the value.
+    let at = Arc::as_ptr(&empty).cast::<AtomicUsize>().wrapping_sub(2);
+    // SAFETY: the value is a static, and its header has these two numbers; whether it is the first is seen below.
+    let owners = unsafe { &*at };
+    let before = owners.load(Ordering::Relaxed);
+    let other = empty.clone();
+    let counts =
+        owners.load(Ordering::Relaxed) == before + 1 && before == Arc::strong_count(&other) - 1;
+    counts.then_some(owners)
 }
 
 /// Where the memory of commands of one kind is kept.

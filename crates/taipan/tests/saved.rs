@@ -500,3 +500,20 @@ fn it_is_cleaned_away() {
         .collect();
     assert_eq!(left, ["tidied"]);
 }
+
+/// Values that share the standard library's empty slice may go while a process continues with the memory of another:
+/// here all of one machine of `taipan init` does, for the other takes its place.
+#[test]
+fn another_program_in_the_same_place() {
+    let p = Project::new();
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    for template in ["stack", "register", "stack", "register"] {
+        for file in ["main.py", "machine.py"] {
+            let text = fs::read_to_string(templates.join(template).join(file)).unwrap();
+            p.write(file, &text);
+        }
+        let o = p.taipan().args(["check", "main.py"]).output().unwrap();
+        let stderr = String::from_utf8_lossy(&o.stderr);
+        assert!(o.status.success(), "{template}: {:?} {stderr}", o.status);
+    }
+}
