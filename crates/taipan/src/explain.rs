@@ -13,15 +13,41 @@ pub(crate) fn explain(args: &ExplainArgs) -> i32 {
         let line = |e: &Explanation| format!("{}  {}\n", e.code, e.title);
         return put(&all().iter().map(line).collect::<String>());
     };
-    let code = given.to_uppercase();
+    let code = full_name(given);
     match ErrorCode::named(&code) {
         Some(code) => put(&text(code.explanation())),
         None => {
-            let help = did_you_mean(&code, ErrorCode::ALL.iter().map(|c| c.as_str()))
+            let help = beginning(&code)
+                .or_else(|| did_you_mean(&code, ErrorCode::ALL.iter().map(|c| c.as_str())))
                 .unwrap_or_else(|| "`taipan explain` lists all codes".to_owned());
             tell(&format!("taipan: there is no code {given}; {help}\n"));
             2
         }
+    }
+}
+
+/// The code that is meant: letters are capitals, and a number alone is that of a code.
+fn full_name(given: &str) -> String {
+    let given = given.to_uppercase();
+    match given.parse::<u32>() {
+        Ok(number) => format!("TP{number:04}"),
+        Err(_) => given,
+    }
+}
+
+/// The codes that begin with what is given, if that is more than the letters.
+fn beginning(given: &str) -> Option<String> {
+    let codes = ErrorCode::ALL.iter().map(|c| c.as_str());
+    let found: Vec<&str> = codes
+        .filter(|c| given.len() > 2 && c.starts_with(given))
+        .collect();
+    match &found[..] {
+        [] => None,
+        [one] => Some(format!("did you mean `{one}`?")),
+        [first, .., last] => Some(format!(
+            "{} codes begin so, from {first} to {last}",
+            found.len()
+        )),
     }
 }
 

@@ -168,12 +168,25 @@ fn a_code_is_explained() {
     assert!(list.contains("TP0221  A global variable is changed\n"));
 }
 
+/// A number alone is that of a code.
+#[test]
+fn a_code_by_its_number() {
+    let by_number = taipan(Path::new("."), &["explain", "300"]);
+    let by_name = taipan(Path::new("."), &["explain", "TP0300"]);
+    assert!(by_number.status.success());
+    assert_eq!(by_number.stdout, by_name.stdout);
+}
+
 #[test]
 fn an_unknown_code_is_wrong_usage() {
     for (code, said) in [
         (
             "TP301",
             "taipan: there is no code TP301; did you mean `TP0301`?\n",
+        ),
+        (
+            "TP030",
+            "taipan: there is no code TP030; 10 codes begin so, from TP0300 to TP0309\n",
         ),
         (
             "E0308",

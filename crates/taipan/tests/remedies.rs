@@ -423,6 +423,61 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "try:\n    print ovfcheck(n + 1)\nexcept OverflowError:\n    pass",
     ),
     (
+        "x = float(n)\nprint x % 2.0",
+        "use `math.fmod(x, y)`",
+        "x = float(n)\nprint math.fmod(x, 2.0)",
+    ),
+    (
+        "x = float(n)\nprint n // x",
+        "use `math.floor(x / y)`",
+        "x = float(n)\nprint math.floor(n / x)",
+    ),
+    (
+        "import re\n---\nprint re.match('a+', s) is None",
+        "use `rpython.rlib.rsre` of a checkout of PyPy, or compare characters",
+        "print s.startswith('a')",
+    ),
+    (
+        "import re\nDIGITS = re.compile('[0-9]+')\n---\nprint DIGITS.match(s) is None",
+        "use `rpython.rlib.rsre` of a checkout of PyPy, or compare characters",
+        "print len(s) > 0 and s[0].isdigit()",
+    ),
+    (
+        "import random\n---\nprint random.randint(1, 6)",
+        "use `Random(seed)` of rpython.rlib.rrandom",
+        "from rpython.rlib.rrandom import Random\n---\nprint int(Random(1).random() * 6) + 1",
+    ),
+    (
+        "import json\n---\nprint json.dumps([n])",
+        "read and write the text by hand",
+        "print '[%d]' % n",
+    ),
+    (
+        "print ', '.join(str(i) for i in range(n))",
+        "make a list of the parts",
+        "print ', '.join([str(i) for i in range(n)])",
+    ),
+    (
+        "def options(**kw):\n    return len(kw)\n---\nprint options(a=1)",
+        "name each keyword as a parameter, or pass a dict",
+        "def options(a=0):\n    return a\n---\nprint options(a=1)",
+    ),
+    (
+        "for w in s.split():\n    print w",
+        "say which character separates the parts",
+        "for w in s.split(' '):\n    print w",
+    ),
+    (
+        "print s[-n:]",
+        "count from the front: `start = len(x) - n`",
+        "start = len(s) - n\nassert start >= 0\nprint s[start:]",
+    ),
+    (
+        "print words[:-n]",
+        "count from the front: `start = len(x) - n`",
+        "stop = len(words) - n\nassert stop >= 0\nprint len(words[:stop])",
+    ),
+    (
         "print(n, end='')",
         "from __future__ import print_function",
         "FUTURE\nprint(n, end='')",

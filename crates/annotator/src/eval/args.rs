@@ -84,7 +84,10 @@ impl Arguments {
             Some((ArgSource::Receiver | ArgSource::Instance, _))
         );
         if params.varkeywords {
-            return Err(format!("{func}() takes **keywords, which is not RPython").into());
+            return Err(Mismatch {
+                message: format!("{func}() takes **keywords, which is not RPython"),
+                help: Some("name each keyword as a parameter, or pass a dict".to_owned()),
+            });
         }
         let mut positional = self.positional;
         let extra = if positional.len() > count {

@@ -11,6 +11,7 @@ use taipan_interp::ObjData;
 use super::Cx;
 use super::args::Arguments;
 use super::methods::{has_method, methods};
+use super::remedies::of_value;
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val};
@@ -120,9 +121,10 @@ impl Cx<'_> {
                         return Ok(sum);
                     }
                     let what = self.facts.describe_atom(atom);
-                    return Ok(self.problem(
+                    return Ok(self.problem_help(
                         ErrorCode::NoSuchAttribute,
                         format!("{what} has no attribute `{name}`"),
+                        of_value(&what),
                     ));
                 }
                 if is_several_functions(&sum) {

@@ -17,6 +17,9 @@ use crate::val::{Atom, Ints, Val};
 /// Names of the bounds of a slice in messages.
 const SLICING: &str = "slicing";
 
+/// The remedy for ends of slices that are counted from the end.
+const FROM_THE_FRONT: &str = "count from the front: `start = len(x) - n`, then `assert start >= 0`";
+
 impl Cx<'_> {
     pub(super) fn binary(&mut self, op: HlOp, x: &Val, y: &Val) -> Known<Val> {
         let mut result = Val::default();
@@ -320,9 +323,8 @@ impl Cx<'_> {
                     format!("{what}: the {end} may be negative"),
                     Some(match v.const_i64() {
                         // No assert makes a negative constant another one.
-                        Some(_) => {
-                            "count from the front: `start = len(x) - n`, then `assert start >= 0`"
-                        }
+                        Some(_) => FROM_THE_FRONT,
+                        None if self.from_the_end => FROM_THE_FRONT,
                         None => "store it in a variable and put an `assert x >= 0` in front",
                     }),
                 );

@@ -11,6 +11,7 @@ use super::args::Arguments;
 use super::jit::is_jit_marker;
 use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
 use super::passing::Passed;
+use super::remedies::INSTEAD;
 use super::{CallRecord, Cx};
 use crate::bounds::{FEW_COPIES, LONGEST_KEY, MOST_ARGUMENTS, MOST_COPIES};
 use crate::facts::{FuncInfo, Known};
@@ -110,6 +111,14 @@ impl Cx<'_> {
                 _ => Ok(self.problem(ErrorCode::NotCallable, "cannot call this object")),
             };
         };
+        let instead = info.data.attrs.iter().find(|(name, _)| &**name == INSTEAD);
+        if let Some(help) = instead.and_then(|(_, help)| help.as_str()) {
+            let message = format!(
+                "{}.{}() cannot be called in translated code",
+                info.data.module, info.data.name
+            );
+            return Ok(self.problem_help(ErrorCode::NotCallable, message, Some(help)));
+        }
         let mut defaults = Vec::new();
         for d in &info.data.defaults {
             defaults.push((ArgSource::Default(d.clone()), self.const_val(d)?));

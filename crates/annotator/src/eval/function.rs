@@ -215,6 +215,11 @@ impl Cx<'_> {
             self.literals |= literal.checked_shl(i as u32).unwrap_or(0);
             args.push(self.operand(flow, a)?);
         }
+        self.from_the_end = is_slice(op.op)
+            && (block.operations[..i].iter()).any(|negation| {
+                negation.op == HlOp::Neg
+                    && op.args.iter().any(|a| a.as_var() == Some(negation.result))
+            });
         self.place.op = Some((op.op, flow.shape.ordinals[pass.block.index()][i]));
         self.place.made = 0;
         self.place.at = Some(op.at);
@@ -549,6 +554,11 @@ impl Cx<'_> {
         };
         if better { known.clone() } else { val.clone() }
     }
+}
+
+/// Whether an operation is about slices.
+fn is_slice(op: HlOp) -> bool {
+    matches!(op, HlOp::GetSlice | HlOp::SetSlice | HlOp::DelSlice)
 }
 
 /// The class that a link catches, passed on as a constant along with the exception: it

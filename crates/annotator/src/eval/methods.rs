@@ -313,9 +313,10 @@ impl Cx<'_> {
                         }
                         other => {
                             let got = self.facts.describe_atom(other);
-                            return Ok(self.problem(
+                            return Ok(self.problem_help(
                                 ErrorCode::InvalidBuiltinArgument,
                                 format!("{what}.join() needs a list, not {got}"),
+                                Some("make a list of the parts: `[x for x in parts]`"),
                             ));
                         }
                     }

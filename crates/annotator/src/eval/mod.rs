@@ -430,6 +430,8 @@ pub(crate) struct Cx<'a> {
     unreturned: bool,
     /// Which operands of the current operation are constants of the graph, by bit.
     literals: u64,
+    /// The current operation is one of slices, and an end of it is a negated variable.
+    from_the_end: bool,
     /// The operation that the evaluation has come to lacks facts.
     fetches: bool,
     /// Slots that were read since the last operation began, if it is of interest.
@@ -483,6 +485,7 @@ impl<'a> Cx<'a> {
             impatient: false,
             unreturned: false,
             literals: 0,
+            from_the_end: false,
             fetches: false,
             read: Vec::new(),
             progress: None,

@@ -55,10 +55,23 @@ pub(super) fn of_method(kind: &str, name: &str) -> Option<&'static str> {
     })
 }
 
+/// The attribute of functions of shipped modules that are for import time: what to write instead in translated code.
+pub(super) const INSTEAD: &str = "_instead_";
+
+/// The remedy for an attribute that a value has at import time only; `what` describes the value.
+pub(super) fn of_value(what: &str) -> Option<&'static str> {
+    (what == "a prebuilt SRE_Pattern").then_some(
+        "patterns of `re` are for import time: use `rpython.rlib.rsre` of a checkout of PyPy, or compare characters",
+    )
+}
+
 /// The remedy for a binary operation on operands of these kinds.
 pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str> {
     let number = |a: &Atom| matches!(a, Atom::Int(_) | Atom::Float);
+    let floats = number(a) && number(b) && (matches!(a, Atom::Float) || matches!(b, Atom::Float));
     Some(match (op, a, b) {
+        (HlOp::Mod, ..) if floats => "use `math.fmod(x, y)`, whose result has the sign of x",
+        (HlOp::FloorDiv, ..) if floats => "use `math.floor(x / y)`",
         (HlOp::Add, Atom::Str { .. }, n) | (HlOp::Add, n, Atom::Str { .. }) if number(n) => {
             "make a string of the number with `str()`, or use `%`, as in `\"%d\" % n`"
         }

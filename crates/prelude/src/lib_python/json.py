@@ -115,3 +115,8 @@ def loads(text, **kwds):
 
 def load(fp, **kwds):
     return loads(fp.read())
+
+
+# What the compiler says where translated code calls these.
+for _function in [dumps, dump, loads, load]:
+    _function._instead_ = 'read and write the text by hand: there is no such module in rpython.rlib'

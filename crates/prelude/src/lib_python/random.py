@@ -51,3 +51,8 @@ shuffle = _random.shuffle
 sample = _random.sample
 uniform = _random.uniform
 getrandbits = _random.getrandbits
+
+# What the compiler says where translated code calls these.
+for _function in [Random.__init__, Random.seed, Random.random, Random.randrange, Random.randint, Random.choice,
+                  Random.shuffle, Random.sample, Random.uniform, Random.getrandbits]:
+    _function.im_func._instead_ = 'use `Random(seed)` of rpython.rlib.rrandom'

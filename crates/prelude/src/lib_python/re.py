@@ -62,3 +62,9 @@ def escape(text):
 
 def purge():
     pass
+
+
+# What the compiler says where translated code calls these.
+for _function in [compile, match, search, findall, finditer, split, sub, subn]:
+    _function._instead_ = ('regular expressions are for import time: use `rpython.rlib.rsre` of a checkout of PyPy, '
+                           'or compare characters')
