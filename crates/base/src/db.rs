@@ -145,6 +145,10 @@ pub struct Program {
     #[returns(ref)]
     #[default]
     pub settings: Vec<(String, String)>,
+    /// Variables of the environment that import time sees where the process has none of that name.
+    #[returns(ref)]
+    #[default]
+    pub environment: Vec<(String, String)>,
 }
 
 /// Options of the translation that a target can read from `driver.config`. The collector is kept separately.

@@ -10,6 +10,7 @@
 //! target-options = ["--full"] # what `target()` is given
 //! threads = 4
 //! engine = "native"         # of `taipan run`
+//! env = { MODE = "full" }   # variables of the environment that are not set otherwise
 //! cache = true
 //! cache-dir = "build/cache" # inside of the project
 //! ```
@@ -43,6 +44,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// Which engine runs programs: `native`, `llinterp` or `c`.
     pub engine: Option<String>,
+    /// Variables of the environment, where the process has none of that name.
+    pub env: Vec<(String, String)>,
     /// Whether the cache on disk is used.
     pub cache: Option<bool>,
     /// Where it lives: inside of the project, but for symbolic links.
@@ -135,6 +138,7 @@ impl Reader {
                     config.threads = n.and_then(|n| usize::try_from(n).ok());
                 }
                 "engine" => config.engine = self.one_of(value, &["native", "llinterp", "c"]),
+                "env" => config.env = self.variables(value),
                 "cache" => {
                     config.cache = value.get_ref().as_bool();
                     if config.cache.is_none() {
@@ -219,6 +223,28 @@ impl Reader {
         texts
     }
 
+    fn variables(&mut self, value: &Value<'_>) -> Vec<(String, String)> {
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong(
+                value.span(),
+                "`env` must be a table such as { MODE = \"full\" }".to_owned(),
+            );
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (name, value) in table.iter() {
+            let name = &**name.get_ref();
+            if name.is_empty() || name.contains(['=', '\0']) || name.starts_with("TAIPAN") {
+                let message = format!("`env` cannot set `{name}`");
+                self.wrong(value.span(), message);
+            } else if let Some(text) = self.text(name, value) {
+                all.push((name.to_owned(), text));
+            }
+        }
+        all.sort();
+        all
+    }
+
     fn number(&mut self, key: &str, value: &Value<'_>) -> Option<u64> {
         let n = value.get_ref().as_integer();
         let n = n.and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
@@ -262,6 +288,7 @@ const OPTIONS: &[&str] = &[
     "target-options",
     "threads",
     "engine",
+    "env",
     "cache",
     "cache-dir",
 ];
@@ -287,7 +314,7 @@ mod tests {
             (
                 "/p/pyproject.toml",
                 "[tool.taipan]\ntargets = ['main.py']\npath = ['lib', '/abs']\nstep-limit = 1_000\nmemory-limit = '2G'\n\
-                 target-options = ['--a', 'b']\nthreads = 2\nengine = 'llinterp'\ncache = false\ncache-dir = 'c'\n",
+                 target-options = ['--a', 'b']\nthreads = 2\nengine = 'llinterp'\nenv = {B = 'b', A = ''}\ncache = false\ncache-dir = 'c'\n",
             ),
             ("/p/sub/pyproject.toml", "[project]\nname = 'x'\n"),
         ]);
@@ -321,6 +348,16 @@ mod tests {
                         engine: Some(
                             "llinterp",
                         ),
+                        env: [
+                            (
+                                "A",
+                                "",
+                            ),
+                            (
+                                "B",
+                                "b",
+                            ),
+                        ],
                         cache: Some(
                             false,
                         ),
@@ -339,7 +376,7 @@ mod tests {
     fn what_is_wrong_is_told_at_its_place() {
         let db = database(&[(
             "/pyproject.toml",
-            "[tool.taipan]\ntargets = 'main.py'\nsteps = 3\nstep-limit = -1\nengine = 'jvm'\nmemory-limit = 'much'\n",
+            "[tool.taipan]\ntargets = 'main.py'\nsteps = 3\nstep-limit = -1\nengine = 'jvm'\nmemory-limit = 'much'\nenv = {A = 1, TAIPAN_LOG = 'x'}\n",
         )]);
         let (_, read) = find_config(&db, Utf8Path::new("/")).unwrap();
         let text: Vec<String> = read
@@ -360,7 +397,7 @@ mod tests {
             3 | steps = 3
               | ^^^^^
               |
-              = help: the options are: targets, path, step-limit, memory-limit, target-options, threads, engine, cache, cache-dir
+              = help: the options are: targets, path, step-limit, memory-limit, target-options, threads, engine, env, cache, cache-dir
 
             error[TP0010]: `step-limit` must be a positive integer
              --> /pyproject.toml:4:14
@@ -378,7 +415,19 @@ mod tests {
              --> /pyproject.toml:6:16
               |
             6 | memory-limit = 'much'
-              |                ^^^^^^"#]]
+              |                ^^^^^^
+
+            error[TP0010]: `A` must be a string
+             --> /pyproject.toml:7:12
+              |
+            7 | env = {A = 1, TAIPAN_LOG = 'x'}
+              |            ^
+
+            error[TP0010]: `env` cannot set `TAIPAN_LOG`
+             --> /pyproject.toml:7:28
+              |
+            7 | env = {A = 1, TAIPAN_LOG = 'x'}
+              |                            ^^^"#]]
         .assert_eq(&text.join("\n\n"));
     }
 

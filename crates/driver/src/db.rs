@@ -52,6 +52,8 @@ pub struct LoadOptions {
     pub translation: Translation,
     /// Further options that `driver.config.translation` has: paths below it and values, as texts.
     pub settings: Vec<(String, String)>,
+    /// Variables of the environment that import time sees where the process has none of that name.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Default for LoadOptions {
@@ -70,6 +72,7 @@ impl Default for LoadOptions {
             target_options: Vec::new(),
             translation: Translation::default(),
             settings: Vec::new(),
+            environment: Vec::new(),
         }
     }
 }
@@ -313,6 +316,7 @@ impl Database {
                     .target_options(options.target_options.clone())
                     .translation(options.translation)
                     .settings(options.settings.clone())
+                    .environment(options.environment.clone())
                     .new(self)
             })
     }

@@ -217,9 +217,11 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     for option in program.target_options(db) {
         h.text(option);
     }
-    h.number(program.settings(db).len() as u64);
-    for (path, value) in program.settings(db) {
-        h.text(path).text(value);
+    for pairs in [program.settings(db), program.environment(db)] {
+        h.number(pairs.len() as u64);
+        for (name, value) in pairs {
+            h.text(name).text(value);
+        }
     }
     let mut at = h.finish();
     let mut seen = HashSet::new();

@@ -119,6 +119,7 @@ fn options(folder: &Utf8Path, config: &Config, settings: &Settings) -> LoadOptio
     let mut options = LoadOptions {
         path: settings.path.iter().map(|p| folder.join(p)).collect(),
         target_options: config.target_options.clone(),
+        environment: config.env.clone(),
         trusted: settings.trusted,
         ..LoadOptions::default()
     };

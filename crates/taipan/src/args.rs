@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Serve an editor on standard input and output (Language Server Protocol).
     Lsp,
-    /// Make a small interpreter with tests, to begin with.
+    /// Make a small program with tests, to begin with.
     Init(InitArgs),
     /// Remove what is kept between processes.
     Clean(CleanArgs),
@@ -65,6 +65,30 @@ pub(crate) struct InitArgs {
     /// The folder, made if there is none; by default this one.
     #[arg(value_name = "FOLDER", default_value = ".")]
     pub(crate) folder: Utf8PathBuf,
+    /// What it is.
+    #[arg(long, value_enum, default_value = "interpreter")]
+    pub(crate) template: Template,
+    /// Only a program that greets, and a test.
+    #[arg(long, conflicts_with = "template")]
+    pub(crate) bare: bool,
+    /// The name of the language; `minnow` by default.
+    #[arg(long, value_name = "NAME", value_parser = crate::init::language_name)]
+    pub(crate) name: Option<String>,
+}
+
+/// What a new project is.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// An interpreter of a small language, with a just-in-time compiler: where the first part of the book ends.
+    Interpreter,
+    /// A calculator.
+    Calculator,
+    /// A stack machine with a just-in-time compiler.
+    Stack,
+    /// A register machine with a just-in-time compiler.
+    Register,
+    /// The same as `--bare`.
+    Bare,
 }
 
 #[derive(Args)]
@@ -526,12 +550,26 @@ pub(crate) struct RunArgs {
     /// Do not say what the compiler is at.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// The file with `target` or `entry_point`.
-    #[arg(value_name = "TARGET.py")]
+    /// The file with `target` or `entry_point`, or a folder, which stands for the project's target; by default this
+    /// folder. Everything behind it is the program's.
+    // One argument of many words: options behind the target are words as well.
+    #[arg(value_name = "TARGET.py", trailing_var_arg = true)]
+    words: Vec<String>,
+    /// The target, once it is known.
+    #[arg(skip)]
     pub(crate) target: Utf8PathBuf,
+}
+
+impl RunArgs {
+    /// The target as it is given.
+    pub(crate) fn given(&self) -> &str {
+        self.words.first().map_or(".", String::as_str)
+    }
+
     /// The program's own arguments.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) args: Vec<String>,
+    pub(crate) fn args(&self) -> &[String] {
+        self.words.get(1..).unwrap_or_default()
+    }
 }
 
 #[derive(Args)]
@@ -542,8 +580,12 @@ pub(crate) struct BuildArgs {
     pub(crate) code: CodeOptions,
     #[command(flatten)]
     pub(crate) for_machine: ForMachine,
-    /// The file with `target` or `entry_point`.
-    #[arg(value_name = "TARGET.py")]
+    /// The file with `target` or `entry_point`, or a folder, which stands for the project's target.
+    #[arg(
+        value_name = "TARGET.py",
+        default_value = ".",
+        hide_default_value = true
+    )]
     pub(crate) target: Utf8PathBuf,
     /// Make a module for Python 3 of the functions whose types are declared.
     #[arg(long, conflicts_with = "jit")]
@@ -825,8 +867,12 @@ pub(crate) struct ExploreArgs {
     /// Look at files at intervals, where the system does not tell of changes.
     #[arg(long)]
     pub(crate) poll: bool,
-    /// The file with `target` or `entry_point`.
-    #[arg(value_name = "TARGET.py")]
+    /// The file with `target` or `entry_point`, or a folder, which stands for the project's target.
+    #[arg(
+        value_name = "TARGET.py",
+        default_value = ".",
+        hide_default_value = true
+    )]
     pub(crate) target: Utf8PathBuf,
 }
 

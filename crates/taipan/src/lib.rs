@@ -18,6 +18,7 @@ mod jitlog;
 mod output;
 mod place;
 mod progress;
+mod project;
 mod rpython;
 mod run;
 mod test;
@@ -54,7 +55,7 @@ pub unsafe fn main() -> ExitCode {
             .with_writer(std::io::stderr)
             .init();
     }
-    let cli = match rpython::of_process().unwrap_or_else(Cli::try_parse) {
+    let mut cli = match rpython::of_process().unwrap_or_else(Cli::try_parse) {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version are no errors.
@@ -72,6 +73,10 @@ pub unsafe fn main() -> ExitCode {
     if let Command::Rpython(a) = &cli.command {
         // SAFETY: there is no other thread yet.
         unsafe { rpython::set_environment(a) };
+    }
+    // SAFETY: there is no other thread yet.
+    if let Err(code) = unsafe { project::prepare(&mut cli.command) } {
+        return ExitCode::from(code);
     }
     // Before there is any other thread.
     let launcher = match &cli.command {

@@ -87,6 +87,7 @@ impl Context {
             path,
             target_options,
             settings: common.settings.clone(),
+            environment: config.env.clone(),
             ..LoadOptions::default()
         };
         if let Some(limit) = common.step_limit.or(config.step_limit) {

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         target: args.target.clone(),
         // As CPython has it, the first argument is the program itself.
         argv: std::iter::once(args.target.to_string())
-            .chain(args.args.iter().cloned())
+            .chain(args.args().iter().cloned())
             .collect(),
         engine,
         optimize: args.code.optimize.unwrap_or(2),

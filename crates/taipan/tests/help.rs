@@ -192,6 +192,8 @@ const USES: &[&str] = &[
     "jitlog --advise --format json jitlog",
     "explain TP0300",
     "init made-project",
+    "init --template stack --name quark made-machine",
+    "init --bare made-bare",
     "clean --cache-dir cache --dry-run .",
     "trust .",
     "trust --list",

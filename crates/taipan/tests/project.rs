@@ -193,3 +193,189 @@ fn a_manual_page_for_every_command() {
     assert!(page.contains("taipan\\-watch\\-run"), "{page}");
     assert!(page.contains("\\-\\-hot"), "{page}");
 }
+
+/// A folder, or none, stands for the target of its project.
+#[test]
+fn the_target_of_the_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let program = "def entry_point(argv):\n    print argv[0], argv[1:]\n    return 0\n";
+    let printing = "def entry_point(argv):\n    print ' '.join(argv)\n    return 0\n";
+    write("one/main.py", printing);
+    write("one/sub/other.txt", "");
+    write(
+        "two/pyproject.toml",
+        "[tool.taipan]\ntargets = ['src/b.py']\n",
+    );
+    write("two/src/a.py", program);
+    write("two/src/b.py", printing);
+    write("three/a.py", printing);
+    write("three/b.py", printing);
+    write("none/readme.txt", "");
+    let at = |name: &str| dir.path().join(name);
+    // Everything behind the target is the program's.
+    assert_eq!(
+        works(&at("one"), &["run", "main.py", "--timings", "-q"]),
+        "main.py --timings -q\n"
+    );
+    assert_eq!(works(&at("one"), &["run"]), "main.py\n");
+    assert_eq!(works(dir.path(), &["run", "one", "x"]), "one/main.py x\n");
+    assert_eq!(works(&at("two"), &["run", "."]), "src/b.py\n");
+    // The project is found from below, as cargo finds it.
+    let below = works(&at("two/src"), &["run"]);
+    assert_eq!(below, "b.py\n");
+    works(&at("two"), &["build"]);
+    assert!(at("two/b-c").exists());
+    works(dir.path(), &["check", "two"]);
+    let wrong = |folder: &str, args: &[&str]| {
+        let o = taipan(&at(folder), args);
+        assert_eq!(o.status.code(), Some(2), "{args:?}");
+        String::from_utf8(o.stderr).unwrap()
+    };
+    let several = wrong("three", &["run"]);
+    assert_eq!(
+        several,
+        "taipan: .: there are several targets, name one of them: a.py, b.py\n"
+    );
+    let none = wrong("none", &["build"]);
+    assert!(none.contains("name the target"), "{none}");
+}
+
+/// Variables of the configuration are there at import time and in the program, where the process has none.
+#[test]
+fn variables_of_the_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write(
+        "pyproject.toml",
+        "[tool.taipan]\nenv = { MODE = 'AST', NONE = '' }\n",
+    );
+    write(
+        "main.py",
+        "import os\nMODE = os.environ.get('MODE', 'BC')\nHAS = 'MODE' in os.environ.keys() and 'NONE' in os.environ\n\n\
+         def entry_point(argv):\n    print MODE, HAS, os.environ['MODE']\n    return 0\n",
+    );
+    write(
+        "test_main.py",
+        "from main import MODE\n\ndef test_mode():\n    assert MODE == 'AST'\n",
+    );
+    assert_eq!(works(dir.path(), &["run"]), "AST True AST\n");
+    works(dir.path(), &["test"]);
+    let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .args(["run", "main.py"])
+        .current_dir(dir.path())
+        .env("MODE", "mine")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&o.stdout), "mine True mine\n");
+}
+
+/// A folder that already has what every folder has gets the rest.
+#[test]
+fn a_new_project_beside_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("README.md"), "mine\n").unwrap();
+    std::fs::write(folder.path().join(".gitignore"), "target\n").unwrap();
+    let o = taipan(folder.path(), &["init", "--bare"]);
+    assert!(o.status.success(), "{o:?}");
+    let said = String::from_utf8(o.stderr).unwrap();
+    assert_eq!(
+        said,
+        "taipan: ./.gitignore is as it was\ntaipan: ./README.md is as it was\n"
+    );
+    let readme = std::fs::read_to_string(folder.path().join("README.md")).unwrap();
+    assert_eq!(readme, "mine\n");
+    assert_eq!(works(folder.path(), &["run", ".", "Ada"]), "Hello, Ada\n");
+    works(folder.path(), &["test"]);
+    // All else is not overwritten.
+    let o = taipan(folder.path(), &["init", "--bare"]);
+    assert_eq!(o.status.code(), Some(2));
+}
+
+/// Every template works as it says, and compiles nothing away that it should.
+#[test]
+fn templates() {
+    let uses: [(&str, &[&str], &str); 4] = [
+        ("bare", &["."], "Hello, world\n"),
+        (
+            "calculator",
+            &[".", "r = 3", "2 * (r + 4)"],
+            "3.000000\n14.000000\n",
+        ),
+        (
+            "stack",
+            &["--jit", ".", "examples/sum.asm"],
+            "1291890006563070912\n",
+        ),
+        (
+            "register",
+            &["--jit", ".", "examples/sum.asm"],
+            "1291890006563070912\n",
+        ),
+    ];
+    for (template, args, expected) in uses {
+        let folder = tempfile::tempdir().unwrap();
+        works(folder.path(), &["init", "--template", template]);
+        let o = taipan(folder.path(), &[&["run", "-q"], args].concat());
+        let stderr = String::from_utf8(o.stderr).unwrap();
+        assert_eq!(
+            String::from_utf8(o.stdout).unwrap(),
+            expected,
+            "{template}: {stderr}"
+        );
+        // A word on standard error would be one of what the just-in-time compiler has not found.
+        assert_eq!(stderr, "", "{template}");
+        let checked = taipan(folder.path(), &["check"]);
+        let checked = String::from_utf8(checked.stderr).unwrap();
+        assert!(checked.contains("no errors"), "{template}: {checked}");
+        works(folder.path(), &["test"]);
+    }
+}
+
+#[test]
+fn the_name_of_a_new_language() {
+    let folder = tempfile::tempdir().unwrap();
+    works(folder.path(), &["init", "--name", "quark"]);
+    for file in files(folder.path()) {
+        let text = std::fs::read_to_string(folder.path().join(&file)).unwrap();
+        let there = text.to_lowercase().contains("minnow") || file.contains("minnow");
+        assert!(!there, "{file} has the template's name");
+    }
+    works(folder.path(), &["test", "test_quark.py"]);
+    for wrong in ["", "a b", "1st", "value", "../x"] {
+        let o = taipan(folder.path(), &["init", "--name", wrong, "other"]);
+        assert_eq!(o.status.code(), Some(2), "{wrong}");
+        assert!(!folder.path().join("other").exists());
+    }
+}
+
+/// The entry point is called with the words of the command line.
+#[test]
+fn an_entry_point_without_parameters() {
+    let dir = tempfile::tempdir().unwrap();
+    let main = dir.path().join("main.py");
+    std::fs::write(
+        &main,
+        "import os\n\ndef main():\n    print 'hi'\n    return 0\n",
+    )
+    .unwrap();
+    let o = taipan(dir.path(), &["run", "main.py"]);
+    assert_eq!(o.status.code(), Some(1));
+    let said = String::from_utf8(o.stderr).unwrap();
+    assert!(
+        said.contains("main() takes no arguments, but the entry point is called with one"),
+        "{said}"
+    );
+    assert!(said.contains("main.py:3:5"), "{said}");
+    assert!(said.contains("write `def main(argv):`"), "{said}");
+    std::fs::write(
+        &main,
+        "def main(argv=None, more=1):\n    print more\n    return 0\n",
+    )
+    .unwrap();
+    assert_eq!(works(dir.path(), &["run", "main.py"]), "1\n");
+}

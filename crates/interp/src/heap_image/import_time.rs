@@ -378,7 +378,12 @@ fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>
         other => other,
     };
     match v {
-        Some(Value::Ref(r)) if matches!(it.heap.kind(r), Kind::Function(_)) => Ok(r),
+        Some(Value::Ref(r)) if let Kind::Function(f) = it.heap.kind(r) => {
+            match wrong_parameters(it.db, f.code, f.defaults.len()) {
+                Some(problem) => Err(Box::new(problem)),
+                None => Ok(r),
+            }
+        }
         Some(v) => {
             let what = it.heap.type_name(&v);
             let message = format!("the entry point must be a function, not {what}");
@@ -390,6 +395,32 @@ fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>
         }
         None => Err(Box::new(no_entry_point())),
     }
+}
+
+/// Why a function cannot be the entry point, which is called with the words of the command line.
+fn wrong_parameters(db: &dyn Db, code: CodeId, defaults: usize) -> Option<Diagnostic> {
+    let signature = taipan_code::code_signature(db, code);
+    let most = signature.argcount as usize;
+    let least = most - defaults.min(most);
+    if least <= 1 && (most >= 1 || signature.varargs) {
+        return None;
+    }
+    let name = &signature.name;
+    let takes = match least {
+        0 => "no arguments".to_owned(),
+        n => format!("{n} arguments"),
+    };
+    let file = match code.origin(db) {
+        Origin::File(file) | Origin::Test(file) => Some(file),
+        Origin::Text(_) => None,
+    };
+    let range = taipan_code::code_spans(db, code).name;
+    let message = format!(
+        "{name}() takes {takes}, but the entry point is called with one: the words of the command line"
+    );
+    let help = format!("write `def {name}(argv):`; `argv[0]` is the name of the program");
+    let span = file.map(|file| Span { file, range });
+    Some(Diagnostic::error(ErrorCode::InvalidArguments, span, message).with_help(help))
 }
 
 pub(crate) fn no_entry_point() -> Diagnostic {

@@ -134,7 +134,7 @@ pub(crate) fn launcher(args: &WatchArgs) -> Option<std::io::Result<Launcher>> {
         false => Input::Inherited,
     };
     let argv = std::iter::once(args.run.target.as_str())
-        .chain(args.run.args.iter().map(String::as_str))
+        .chain(args.run.args().iter().map(String::as_str))
         .map(|a| a.as_bytes().to_vec())
         .collect();
     // SAFETY: by the contract of this function.

@@ -222,19 +222,30 @@ fn variable(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(Value::None);
     };
     let file = it.db.files().get_for(it.db, it.program, &path);
-    match file.contents(it.db) {
-        FileContents::Text(value) => Ok(Value::str(value)),
-        _ => Ok(Value::None),
+    if let FileContents::Text(value) = file.contents(it.db) {
+        return Ok(Value::str(value));
     }
+    let configured = it.program.environment(it.db).iter();
+    let value = configured.rev().find(|(n, _)| **n == *name);
+    Ok(value.map_or(Value::None, |(_, value)| Value::str(value)))
 }
 
 /// `_variables()`: the names of the variables of the environment.
 fn variables(it: &mut Interp, _: Args<'_>) -> R {
     let folder = (it.db.files()).get_for(it.db, it.program, Utf8Path::new(ENVIRONMENT));
-    let names = match folder.contents(it.db) {
-        FileContents::Directory(names) => names.iter().map(|n| Value::str(n)).collect(),
+    let mut names: Vec<&str> = match folder.contents(it.db) {
+        FileContents::Directory(names) => names.iter().map(|n| &**n).collect(),
         _ => Vec::new(),
     };
+    names.extend(
+        it.program
+            .environment(it.db)
+            .iter()
+            .map(|(n, _)| n.as_str()),
+    );
+    names.sort_unstable();
+    names.dedup();
+    let names = names.into_iter().map(Value::str).collect();
     Ok(it.heap.list(names))
 }
 
