@@ -25,6 +25,8 @@ pub struct TestItem {
     pub func: ObjId,
     /// Names that `-k` knows it by, beyond its own: class, function, marks.
     pub keywords: Vec<Box<str>>,
+    /// Names of its marks.
+    pub marks: Vec<Box<str>>,
     /// Why it is skipped.
     pub skip: Option<Box<str>>,
     /// Why it is expected to fail.
@@ -294,19 +296,19 @@ impl RawItem {
             _ => None,
         };
         let get = |i: usize| self.values.get(i).unwrap_or(&Value::None);
-        let keywords = match get(3) {
-            Value::Ref(list) => it.heap.list_items(*list).map(Vec::as_slice),
-            _ => None,
+        let names = |v: &Value| -> Vec<Box<str>> {
+            let items = match v {
+                Value::Ref(list) => it.heap.list_items(*list).map(Vec::as_slice),
+                _ => None,
+            };
+            items.unwrap_or_default().iter().filter_map(text).collect()
         };
         TestItem {
             name: text(get(0)).unwrap_or_default(),
             runner: id(get(1)),
             func: id(get(2)).unwrap_or_else(|| named_id("__builtin__.None")),
-            keywords: keywords
-                .unwrap_or_default()
-                .iter()
-                .filter_map(text)
-                .collect(),
+            keywords: names(get(3)),
+            marks: names(get(12)),
             skip: text(get(4)),
             xfail: text(get(5)),
             strict: matches!(get(6), Value::Bool(true)),

@@ -26,6 +26,7 @@ pub(super) struct Test {
     /// Line of its definition, from 1; 0 if unknown.
     line: u32,
     keywords: Vec<String>,
+    marks: Vec<String>,
     /// Why it is skipped.
     pub(super) skip: Option<String>,
     /// Why it is expected to fail.
@@ -124,6 +125,7 @@ pub(super) fn collect(
                 .chain([&*test.name, file.path.file_name().unwrap_or("")])
                 .collect();
             let selected = options.select.as_ref().is_none_or(|s| s.matches(&keywords))
+                && (options.marks.as_ref()).is_none_or(|s| s.holds_for(&test.marks))
                 && (only.is_empty() || only.contains(&id));
             if !selected {
                 out.deselected += 1;
@@ -146,6 +148,9 @@ pub(super) fn collect(
             });
         }
     }
+    if options.failed_first {
+        failed_first(&mut modules, &mut out, &history.last_failed());
+    }
     let is_interpreted =
         |c: &Case| options.engine == TestEngine::Interp || c.test.interpreted.is_some();
     let mut chosen = modules.iter().flat_map(|m| &m.cases);
@@ -154,6 +159,19 @@ pub(super) fn collect(
         db.begin_work();
     }
     Ok((modules, out))
+}
+
+/// Puts the files with tests that failed last in front, and those tests in front of the others of their file.
+fn failed_first(modules: &mut [Module], out: &mut Collected, failed: &BTreeSet<String>) {
+    let has_passed = |c: &Case| !failed.contains(&c.id);
+    modules.sort_by_key(|m| m.cases.iter().all(has_passed));
+    for m in modules.iter_mut() {
+        // A whole file is compiled in its order.
+        m.whole &= m.cases.is_sorted_by_key(has_passed);
+        m.cases.sort_by_key(has_passed);
+    }
+    let ids = modules.iter().flat_map(|m| &m.cases).map(|c| c.id.clone());
+    out.ids = ids.collect();
 }
 
 /// A name that is asked for and that no test has.
@@ -210,6 +228,7 @@ fn test(db: &Database, program: Program, number: usize, item: &TestItem) -> Test
         name: item.name.to_string(),
         line: item.line.unwrap_or_else(|| line_of(db, program, item.func)),
         keywords: item.keywords.iter().map(|k| k.to_string()).collect(),
+        marks: item.marks.iter().map(|m| m.to_string()).collect(),
         skip: text(&item.skip),
         xfail: text(&item.xfail),
         strict: item.strict,

@@ -79,10 +79,14 @@ pub struct TestOptions {
     pub paths: Vec<Utf8PathBuf>,
     /// `-k`
     pub select: Option<Selection>,
+    /// `-m`: an expression over names of marks.
+    pub marks: Option<Selection>,
     /// Run also what has not changed since it passed.
     pub all: bool,
     /// Run only what failed last, if anything did.
     pub last_failed: bool,
+    /// Run what failed last first.
+    pub failed_first: bool,
     /// Only look for tests.
     pub collect_only: bool,
     /// Stop after so many failures.
@@ -104,8 +108,10 @@ impl Default for TestOptions {
         TestOptions {
             paths: Vec::new(),
             select: None,
+            marks: None,
             all: false,
             last_failed: false,
+            failed_first: false,
             collect_only: false,
             max_failures: None,
             timeout: Duration::from_secs(60),

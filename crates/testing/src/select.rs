@@ -1,4 +1,4 @@
-//! `-k`: expressions over names, as pytest has them.
+//! `-k` and `-m`: expressions over names, as pytest has them.
 //!
 //! ```text
 //! expression: conjunction ("or" conjunction)*
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A name holds for a test if it is a part of one of the test's names (file, class,
-//! function with its parameters, marks), whatever the case of letters.
+//! function with its parameters, marks), whatever the case of letters. Of `-m` it is the name of a mark.
 
 /// A parsed expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,14 +39,23 @@ impl Selection {
 
     /// Whether it holds for something with these names.
     pub fn matches(&self, names: &[&str]) -> bool {
+        self.is_true(&|n| {
+            let n = n.to_lowercase();
+            names.iter().any(|name| name.to_lowercase().contains(&n))
+        })
+    }
+
+    /// Whether it holds for something with these marks.
+    pub fn holds_for(&self, marks: &[String]) -> bool {
+        self.is_true(&|n| marks.iter().any(|m| m == n))
+    }
+
+    fn is_true(&self, name: &dyn Fn(&str) -> bool) -> bool {
         match self {
-            Selection::Name(n) => {
-                let n = n.to_lowercase();
-                names.iter().any(|name| name.to_lowercase().contains(&n))
-            }
-            Selection::Not(s) => !s.matches(names),
-            Selection::And(all) => all.iter().all(|s| s.matches(names)),
-            Selection::Or(all) => all.iter().any(|s| s.matches(names)),
+            Selection::Name(n) => name(n),
+            Selection::Not(s) => !s.is_true(name),
+            Selection::And(all) => all.iter().all(|s| s.is_true(name)),
+            Selection::Or(all) => all.iter().any(|s| s.is_true(name)),
         }
     }
 }
@@ -140,6 +149,16 @@ fn single(mut all: Vec<Selection>, make: fn(Vec<Selection>) -> Selection) -> Sel
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_are_whole_names() {
+        let marks = ["slow".to_owned(), "net".to_owned()];
+        let holds = |text: &str| Selection::parse(text).unwrap().holds_for(&marks);
+        assert!(holds("slow and not gpu"));
+        assert!(!holds("slo"));
+        assert!(!holds("Slow"));
+        assert!(holds("gpu or (net and slow)"));
+    }
 
     fn holds(expression: &str, names: &[&str]) -> bool {
         Selection::parse(expression).unwrap().matches(names)

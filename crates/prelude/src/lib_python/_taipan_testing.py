@@ -180,6 +180,8 @@ class Item(object):
         self.runner = None
         self.func = None
         self.keywords = []
+        # Names of its marks, for `-m`.
+        self.mark_names = []
         self.skip = None
         self.xfail = None
         self.strict = False
@@ -207,7 +209,7 @@ class Item(object):
     def record(self):
         return (self.name, self.runner, self.func, self.keywords, self.skip, self.xfail,
                 self.strict, self.problem, self.interpreted, self.node or self, self.kinds(),
-                self.line)
+                self.line, self.mark_names)
 
     def kinds(self):
         """Of what kinds its arguments are: tests of one function whose arguments are of
@@ -236,6 +238,7 @@ class Item(object):
     def apply_marks(self, marks, namespace):
         for m in marks:
             self.keywords.append(m.name)
+            self.mark_names.append(m.name)
             reason = m.kwds.get('reason', '')
             if m.name == 'skip':
                 if m.args:

@@ -8,6 +8,7 @@ use taipan_driver::Database;
 use taipan_testing::{CollectError, TestFailure, TestFrame, TestOutcome, TestResult};
 
 use super::terminal::{Style, color};
+use crate::args::Traceback;
 
 /// Cycles of so many calls are told of once they repeat.
 const LONGEST_CYCLE: usize = 4;
@@ -27,7 +28,7 @@ pub(super) fn section(db: &Database, style: Style, r: &TestResult) -> String {
     if let Some(note) = &r.note {
         let _ = writeln!(out, "note: {note}");
     }
-    if !r.output.is_empty() {
+    if !r.output.is_empty() && !style.shows_output {
         let _ = writeln!(out, "{}", style.rule('-', "Captured output"));
         out += &String::from_utf8_lossy(&r.output);
         if !r.output.ends_with(b"\n") {
@@ -35,6 +36,18 @@ pub(super) fn section(db: &Database, style: Style, r: &TestResult) -> String {
         }
     }
     out
+}
+
+/// A failed test in a line.
+pub(super) fn line(style: Style, r: &TestResult) -> String {
+    let TestOutcome::Failed(failure) = &r.outcome else {
+        return String::new();
+    };
+    let (file, line) = match r.traceback.last() {
+        Some(f) if f.line > 0 && f.file == absolute(&r.file) => (r.file.as_str(), f.line),
+        _ => (r.file.as_str(), r.line),
+    };
+    format!("{}: {}\n", place(style, file, line), failure.headline())
 }
 
 /// The section of a test that cannot be compiled, with what is wrong.
@@ -122,6 +135,7 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
         }
         // The test itself at length, what it called by the line.
         let start = match i {
+            _ if style.traceback == Traceback::Short => f.line,
             0 if f.file == own && r.line > 0 && r.line <= f.line => r.line,
             _ => f.line,
         };

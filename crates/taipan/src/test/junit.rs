@@ -8,11 +8,16 @@ use taipan_driver::Database;
 use taipan_testing::{TestFailure, TestOutcome, TestReport, TestResult};
 
 use super::failure;
-use super::terminal::Style;
+use super::terminal::{Listed, Style};
+use crate::args::Traceback;
 
 const PLAIN: Style = Style {
     color: false,
     verbosity: 0,
+    traceback: Traceback::Long,
+    shows_output: false,
+    listed: Listed::FAILED,
+    durations: None,
 };
 
 /// Writes a report to a file: a suite per test file.

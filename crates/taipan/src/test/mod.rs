@@ -49,13 +49,15 @@ pub(crate) fn target(args: &TestArgs) -> Option<&Utf8Path> {
 
 /// The options of a run, as the driver wants them.
 pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions, Failure> {
-    let select = match &args.select {
-        Some(text) => Some(
+    let parse = |name: &str, text: &Option<String>| {
+        let parsed = text.as_ref().map(|text| {
             Selection::parse(text)
-                .map_err(|e| Failure::Usage(format!("wrong expression `-k {text}`: {e}")))?,
-        ),
-        None => None,
+                .map_err(|e| Failure::Usage(format!("wrong expression `{name} {text}`: {e}")))
+        });
+        parsed.transpose()
     };
+    let select = parse("-k", &args.select)?;
+    let marks = parse("-m", &args.marks)?;
     if !(args.timeout > 0.0 && args.timeout.is_finite()) {
         return Err(Failure::Usage(
             "--timeout takes a number of seconds".to_owned(),
@@ -65,8 +67,10 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
     Ok(TestOptions {
         paths: args.paths.clone(),
         select,
+        marks,
         all: args.all,
         last_failed: args.last_failed,
+        failed_first: args.failed_first,
         collect_only: args.collect_only,
         max_failures: match (args.exit_first, args.max_failures) {
             (true, _) => Some(1),
@@ -90,10 +94,8 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
 }
 
 fn run_tests(args: &TestArgs, options: &TestOptions, context: &mut Context) -> i32 {
-    let style = Style {
-        color: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-        verbosity: i32::from(args.verbose) - i32::from(args.quiet),
-    };
+    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let style = Style::new(args, color);
     let (report, written) = if args.json {
         let mut lines = JsonLines::default();
         let report = run(&context.db, options, &mut context.timings, &mut lines);

@@ -10,6 +10,7 @@ use taipan_testing::{
 };
 
 use super::told::Told;
+use crate::args::{TestArgs, Traceback};
 use crate::output::put;
 
 /// Width of the lines.
@@ -21,6 +22,64 @@ pub(crate) struct Style {
     pub(crate) color: bool,
     /// Number of `-v` minus number of `-q`.
     pub(crate) verbosity: i32,
+    /// How much of a failure is shown.
+    pub(crate) traceback: Traceback,
+    /// The output of a test follows its result.
+    pub(crate) shows_output: bool,
+    /// What the summary lists.
+    pub(crate) listed: Listed,
+    /// How many of the slowest tests are listed; 0 for all.
+    pub(crate) durations: Option<usize>,
+}
+
+/// What the summary lists, by the letters of `-r`.
+#[derive(Clone, Copy)]
+pub(crate) struct Listed {
+    failed: bool,
+    errors: bool,
+    skipped: bool,
+    expected_failures: bool,
+    unexpected_passes: bool,
+    passed: bool,
+}
+
+impl Listed {
+    /// What failed.
+    pub(crate) const FAILED: Listed = Listed {
+        failed: true,
+        errors: true,
+        skipped: false,
+        expected_failures: false,
+        unexpected_passes: false,
+        passed: false,
+    };
+
+    fn new(letters: &str) -> Listed {
+        Listed {
+            failed: letters.contains('f'),
+            errors: letters.contains('E'),
+            skipped: letters.contains('s'),
+            expected_failures: letters.contains('x'),
+            unexpected_passes: letters.contains('X'),
+            passed: letters.contains('p'),
+        }
+    }
+
+    /// The word for a result, if it is listed, and what is said of it.
+    fn word(self, r: &TestResult) -> Option<(&'static str, u8, String)> {
+        Some(match &r.outcome {
+            TestOutcome::Failed(f) if self.failed => ("FAILED", color::RED, f.headline()),
+            TestOutcome::Skipped(why) if self.skipped => ("SKIPPED", color::YELLOW, why.clone()),
+            TestOutcome::ExpectedFailure(why) if self.expected_failures => {
+                ("XFAIL", color::YELLOW, why.clone())
+            }
+            TestOutcome::UnexpectedPass(why) if self.unexpected_passes => {
+                ("XPASS", color::YELLOW, why.clone())
+            }
+            TestOutcome::Passed if self.passed => ("PASSED", color::GREEN, String::new()),
+            _ => return None,
+        })
+    }
 }
 
 /// Colours by their codes.
@@ -32,6 +91,17 @@ pub(super) mod color {
 }
 
 impl Style {
+    pub(crate) fn new(args: &TestArgs, color: bool) -> Style {
+        Style {
+            color,
+            verbosity: i32::from(args.verbose) - i32::from(args.quiet),
+            traceback: args.tb,
+            shows_output: args.show_output,
+            listed: Listed::new(&args.report),
+            durations: args.durations,
+        }
+    }
+
     pub(super) fn paint(self, code: u8, text: &str) -> String {
         match self.color {
             true => format!("\x1b[{code}m{text}\x1b[0m"),
@@ -161,6 +231,21 @@ impl TestReporter for Terminal {
     }
 
     fn finished(&mut self, r: &TestResult) {
+        self.result(r);
+        if self.style.shows_output && !r.output.is_empty() {
+            self.close_line();
+            let mut text = String::from_utf8_lossy(&r.output).into_owned();
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            self.print(&text);
+        }
+    }
+}
+
+impl Terminal {
+    /// Prints what became of a test.
+    fn result(&mut self, r: &TestResult) {
         self.done += 1;
         let (letter, _, code) = marks(r);
         if self.style.verbosity > 0 {
@@ -215,23 +300,17 @@ pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> Strin
         .iter()
         .filter(|r| r.outcome.is_failure())
         .collect();
-    if !failed.is_empty() {
+    if !failed.is_empty() && style.traceback != Traceback::No {
         out += &format!("\n{}\n", style.rule('=', "FAILURES"));
         for r in &failed {
             out += &told.section(db, style, r);
         }
     }
-    if !(failed.is_empty() && errors.is_empty()) && style.verbosity > -2 {
+    out += &slowest(style, report);
+    let listed = listed(style, report);
+    if !listed.is_empty() && style.verbosity > -2 {
         out += &format!("\n{}\n", style.rule('=', "short test summary info"));
-        for e in errors {
-            let _ = writeln!(out, "{} {}", style.paint(color::RED, "ERROR"), e.file);
-        }
-        for r in &failed {
-            let word = style.paint(color::RED, "FAILED");
-            if let TestOutcome::Failed(f) = &r.outcome {
-                let _ = writeln!(out, "{word} {} - {}", r.id, f.headline());
-            }
-        }
+        out += &listed;
     }
     out += &interpreted(style, report);
     if report.stopped {
@@ -240,6 +319,56 @@ pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> Strin
             n => format!("stopping after {n} failures"),
         };
         out += &format!("{}\n", style.rule('!', &stop));
+    }
+    out
+}
+
+/// The lines of the summary: files without tests, and the results that are listed.
+fn listed(style: Style, report: &TestReport) -> String {
+    let mut out = String::new();
+    if style.listed.errors {
+        for e in &report.collected.errors {
+            let _ = writeln!(out, "{} {}", style.paint(color::RED, "ERROR"), e.file);
+        }
+    }
+    if style.listed.skipped {
+        for (file, why) in &report.collected.skipped {
+            let _ = writeln!(
+                out,
+                "{} {file} - {why}",
+                style.paint(color::YELLOW, "SKIPPED")
+            );
+        }
+    }
+    for r in &report.results {
+        if let Some((word, code, why)) = style.listed.word(r) {
+            let dash = if why.is_empty() { "" } else { " - " };
+            let _ = writeln!(out, "{} {}{dash}{why}", style.paint(code, word), r.id);
+        }
+    }
+    out
+}
+
+/// The tests that took longest, of those that ran.
+fn slowest(style: Style, report: &TestReport) -> String {
+    let Some(most) = style.durations else {
+        return String::new();
+    };
+    let mut ran: Vec<&TestResult> = report.results.iter().filter(|r| !r.unchanged).collect();
+    ran.sort_by_key(|r| std::cmp::Reverse(r.duration));
+    let title = match most {
+        0 => "slowest durations".to_owned(),
+        n => format!("slowest {n} durations"),
+    };
+    if most > 0 {
+        ran.truncate(most);
+    }
+    if ran.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.rule('=', &title));
+    for r in ran {
+        let _ = writeln!(out, "{:.3}s {}", r.duration.as_secs_f64(), r.id);
     }
     out
 }

@@ -10,6 +10,7 @@ use taipan_testing::{CollectError, TestFailure, TestOutcome, TestResult};
 
 use super::failure::{self, diagnostics};
 use super::terminal::{Style, color};
+use crate::args::Traceback;
 
 /// What makes two mistakes the same one.
 #[derive(PartialEq, Eq, Hash)]
@@ -51,6 +52,9 @@ impl Told {
     /// The section of a failed test, or a line if another test has failed for the same
     /// reason.
     pub(super) fn section(&mut self, db: &Database, style: Style, r: &TestResult) -> String {
+        if style.traceback == Traceback::Line {
+            return failure::line(style, r);
+        }
         if let TestOutcome::Failed(TestFailure::NotCompiled(all)) = &r.outcome {
             let (new, references) = self.divided(db, all, &r.id);
             if new.is_empty() {

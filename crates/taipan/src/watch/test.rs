@@ -40,10 +40,7 @@ impl Test {
     }
 
     fn shown(&self, db: &Database, report: &TestReport) -> Shown {
-        let style = Style {
-            color: color(),
-            verbosity: i32::from(self.args.verbose) - i32::from(self.args.quiet),
-        };
+        let style = Style::new(&self.args, color());
         let mut body = String::new();
         if self.options.collect_only || style.verbosity > 0 {
             for line in lines(style, report) {

@@ -1,0 +1,252 @@
+//! Options of `taipan test` that pytest has: which tests run, in which order, and what is shown of them.
+
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+const FIRST: &str = "\
+import pytest
+
+@pytest.mark.slow
+def test_slow():
+    print 'from slow'
+
+@pytest.mark.slow
+@pytest.mark.net
+def test_both():
+    print 'from both'
+
+def test_plain():
+    pass
+
+@pytest.mark.skip(reason='not now')
+def test_skipped():
+    pass
+
+@pytest.mark.xfail(reason='known')
+def test_known():
+    assert 1 == 2
+";
+
+const SECOND: &str = "\
+def double(n):
+    print 'doubling', n
+    return n * 2
+
+def test_good():
+    assert double(1) == 2
+
+def test_bad():
+    n = 3
+    assert double(n) == 7
+";
+
+fn project() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("test_first.py"), FIRST).unwrap();
+    std::fs::write(folder.path().join("test_second.py"), SECOND).unwrap();
+    folder
+}
+
+/// What `taipan test` prints, with `T` for times.
+fn printed(folder: &TempDir, args: &str) -> String {
+    let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .arg("test")
+        .args(args.split(' ').filter(|w| !w.is_empty()))
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", folder.path().join("cache"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&o.stderr);
+    assert!(stderr.is_empty(), "{args}: {stderr}");
+    let times = regex::Regex::new(r"\d+\.\d+s").unwrap();
+    let text = String::from_utf8(o.stdout).unwrap();
+    let text = times.replace_all(&text, "Ts");
+    // Lines are filled up to a width, whatever times take.
+    let fill = regex::Regex::new("={3,}").unwrap();
+    fill.replace_all(&text, "===").into_owned()
+}
+
+/// The lines from the one that contains a text.
+fn from(text: &str, start: &str) -> String {
+    let lines = text.lines().skip_while(|l| !l.contains(start));
+    lines.map(|l| format!("{l}\n")).collect()
+}
+
+fn check(args: &str, start: &str, expected: Expect) {
+    let text = printed(&project(), args);
+    expected.assert_eq(&from(&text, start));
+}
+
+/// `-m` takes whole names of marks.
+#[test]
+fn marks_choose_tests() {
+    let folder = project();
+    let chosen = |marks: &str| {
+        let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .args(["test", "--collect-only", "-q", "-m", marks])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(o.stdout).unwrap();
+        let ids = text
+            .lines()
+            .filter_map(|l| Some(l.split_once("::")?.1.to_owned()));
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(chosen("slow"), "test_slow test_both");
+    assert_eq!(chosen("slow and not net"), "test_slow");
+    assert_eq!(chosen("slo"), "");
+    assert_eq!(chosen("skip or xfail"), "test_skipped test_known");
+    let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+        .args(["test", "-m", "slow and"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(o.status.code(), Some(2));
+}
+
+/// The output of each test follows its result.
+#[test]
+fn output_is_shown() {
+    check(
+        "-s -q --tb=no -k good",
+        "doubling",
+        expect![[r#"
+        doubling 1
+
+        1 passed, 6 deselected in Ts
+    "#]],
+    );
+    check(
+        "-s -v -m net",
+        "test_first",
+        expect![[r#"
+        test_first.py::test_both PASSED                                           [100%]
+        from both
+
+        === 1 passed, 6 deselected in Ts ===
+    "#]],
+    );
+}
+
+#[test]
+fn failures_at_any_length() {
+    check(
+        "--tb=no test_second.py",
+        "test_second",
+        expect![[r#"
+        test_second.py .F                                                         [100%]
+
+        === short test summary info ===
+        FAILED test_second.py::test_bad - assert 6 == 7
+
+        === 1 failed, 1 passed in Ts ===
+    "#]],
+    );
+    check(
+        "--tb=line test_second.py",
+        "FAILURES",
+        expect![[r#"
+        === FAILURES ===
+        test_second.py:10: assert 6 == 7
+
+        === short test summary info ===
+        FAILED test_second.py::test_bad - assert 6 == 7
+
+        === 1 failed, 1 passed in Ts ===
+    "#]],
+    );
+    check(
+        "--tb=short test_second.py",
+        "FAILURES",
+        expect![[r#"
+        === FAILURES ===
+        ___________________________________ test_bad ___________________________________
+
+        >       assert double(n) == 7
+        E       assert 6 == 7
+        E        +  where 6 = double(n)
+        E        +  where 3 = n
+
+        test_second.py:10: AssertionError
+        ------------------------------- Captured output --------------------------------
+        doubling 3
+
+        === short test summary info ===
+        FAILED test_second.py::test_bad - assert 6 == 7
+
+        === 1 failed, 1 passed in Ts ===
+    "#]],
+    );
+}
+
+#[test]
+fn the_summary_lists_what_is_asked_for() {
+    check(
+        "--tb=no -ra",
+        "short test summary",
+        expect![[r#"
+        === short test summary info ===
+        SKIPPED test_first.py::test_skipped - not now
+        XFAIL test_first.py::test_known - known
+        FAILED test_second.py::test_bad - assert 6 == 7
+
+        === 1 failed, 4 passed, 1 skipped, 1 xfailed in Ts ===
+    "#]],
+    );
+    check(
+        "--tb=no -rp test_second.py",
+        "short test summary",
+        expect![[r#"
+            === short test summary info ===
+            PASSED test_second.py::test_good
+
+            === 1 failed, 1 passed in Ts ===
+        "#]],
+    );
+    let none = printed(&project(), "--tb=no -rN");
+    assert!(!none.contains("summary"), "{none}");
+}
+
+#[test]
+fn the_slowest_tests() {
+    let text = printed(&project(), "--durations=2 --tb=no");
+    let lines = from(&text, "slowest 2 durations");
+    let times: Vec<&str> = lines
+        .lines()
+        .skip(1)
+        .take_while(|l| l.starts_with("Ts test_"))
+        .collect();
+    assert_eq!(times.len(), 2, "{text}");
+    let all = from(
+        &printed(&project(), "--durations=0 --tb=no"),
+        "slowest durations",
+    );
+    assert!(
+        all.lines().filter(|l| l.starts_with("Ts test_")).count() >= 6,
+        "{all}"
+    );
+}
+
+/// The files of tests that failed last come first, and in them those tests.
+#[test]
+fn what_failed_comes_first() {
+    let folder = project();
+    printed(&folder, "");
+    let text = printed(&folder, "-v --ff --all --tb=no -rN");
+    let ids = text
+        .lines()
+        .filter_map(|l| l.split_once(' ').filter(|(id, _)| id.contains("::")));
+    let ids: Vec<&str> = ids.map(|(id, _)| id).collect();
+    expect![[r#"
+        test_second.py::test_bad
+        test_second.py::test_good
+        test_first.py::test_slow
+        test_first.py::test_both
+        test_first.py::test_plain
+        test_first.py::test_skipped
+        test_first.py::test_known"#]]
+    .assert_eq(&ids.join("\n"));
+}
