@@ -31,9 +31,15 @@ pub(crate) unsafe fn prepare(command: &mut Command) -> Result<(), u8> {
             }
             WatchCommand::Build(a) => (a.target.clone(), Some(&mut a.target)),
             WatchCommand::Test(a) => (tests(&a.paths), None),
-            WatchCommand::Check(a) => return Ok(configured(&mut a.paths)),
+            WatchCommand::Check(a) => {
+                configured(&mut a.paths);
+                return Ok(());
+            }
         },
-        Command::Check(a) => return Ok(configured(&mut a.paths)),
+        Command::Check(a) => {
+            configured(&mut a.paths);
+            return Ok(());
+        }
         Command::Build(a) => (a.target.clone(), Some(&mut a.target)),
         Command::Explore(a) => (a.target.clone(), Some(&mut a.target)),
         Command::Test(a) => (tests(&a.paths), None),

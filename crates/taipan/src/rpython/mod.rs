@@ -69,9 +69,7 @@ pub(crate) fn rpython(args: &RpythonArgs) -> i32 {
         Ok(plan) => plan,
         Err(why) => return refuse(&why),
     };
-    for note in &plan.notes {
-        tell(&format!("taipan: {note}\n"));
-    }
+    tell_notes(&plan);
     match parsed(args, &plan, &target) {
         Command::Check(mut a) => {
             a.common.settings.clone_from(&plan.settings);
@@ -91,16 +89,26 @@ pub(crate) fn rpython(args: &RpythonArgs) -> i32 {
                 Ok(plan) => plan,
                 Err(why) => return refuse(&why),
             };
+            tell_notes(&plan);
             match parsed(args, &plan, &target) {
                 Command::Build(mut a) => {
                     complete(context, &mut a, &plan);
                     run::build_in(context, &a)
                 }
-                Command::Check(a) => check::check(&a),
+                Command::Check(mut a) => {
+                    a.common.settings.clone_from(&plan.settings);
+                    check::check(&a)
+                }
                 _ => 2,
             }
         }
         _ => 2,
+    }
+}
+
+fn tell_notes(plan: &Plan) {
+    for note in &plan.notes {
+        tell(&format!("taipan: {note}\n"));
     }
 }
 

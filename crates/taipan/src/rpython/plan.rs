@@ -15,8 +15,10 @@ pub(super) struct Plan {
     goal: Option<Goal>,
     /// Options of `taipan build` with their values; the last one of a name counts.
     words: Vec<(&'static str, String)>,
-    /// The training run, and whether there is to be one.
-    training: (bool, Option<String>),
+    /// Whether there is to be a training run.
+    trains: bool,
+    /// The program's arguments in that run.
+    training: Option<String>,
     /// The C compiler.
     pub(super) compiler: Option<String>,
     /// One line for each option that has another effect than in the original.
@@ -27,7 +29,7 @@ pub(super) struct Plan {
 
 /// Where an option comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
+enum Place {
     CommandLine,
     /// The target has set it in its configuration.
     Target,
@@ -38,7 +40,7 @@ impl Plan {
     pub(super) fn new(args: &RpythonArgs) -> Result<Plan, String> {
         let mut plan = Plan::default();
         for Given { option, value } in &args.given {
-            plan.take(option, value, From::CommandLine)?;
+            plan.take(option, value, Place::CommandLine)?;
             let text = match value {
                 Value::On => "True",
                 Value::Off => "False",
@@ -49,7 +51,7 @@ impl Plan {
                 (plan.settings).push((option.key.to_owned(), text.to_owned()));
             }
         }
-        if plan.training == (true, None) {
+        if plan.trains && plan.training.is_none() {
             return Err(
                 "--profopt: it takes a training run: give the program's arguments by --profoptargs"
                     .to_owned(),
@@ -81,14 +83,19 @@ impl Plan {
                 "False" => Value::Off,
                 text => Value::Text(text.to_owned()),
             };
-            plan.take(option, &value, From::Target)
+            plan.take(option, &value, Place::Target)
                 .map_err(|e| format!("{target} sets config.translation.{path}: {e}"))?;
         }
         plan.settle();
         Ok(plan)
     }
 
-    fn take(&mut self, option: &'static Original, value: &Value, from: From) -> Result<(), String> {
+    fn take(
+        &mut self,
+        option: &'static Original,
+        value: &Value,
+        from: Place,
+    ) -> Result<(), String> {
         let (meaning, text) = match value {
             Value::On => (&option.on, ""),
             Value::Off => (&option.off, ""),
@@ -115,7 +122,7 @@ impl Plan {
             Meaning::AsItIs | Meaning::ByValue(_) => {}
             Meaning::NoEffect(why) => self.note(&shown, why, from),
             // The executable that targets ask for beside the library is made.
-            Meaning::Refused(_) if from == From::Target && option.key == "shared" => {}
+            Meaning::Refused(_) if from == Place::Target && option.key == "shared" => {}
             Meaning::Refused(why) => return Err(format!("{shown}: {why}")),
             Meaning::Step(goal) => self.goal = self.goal.max(Some(*goal)),
             Meaning::Compiler => self.compiler = Some(text.to_owned()),
@@ -124,15 +131,15 @@ impl Plan {
                 self.set("-o", name);
             }
             Meaning::Training => match value {
-                Value::Text(text) => self.training.1 = Some(text.clone()),
-                value => self.training.0 = *value == Value::On,
+                Value::Text(text) => self.training = Some(text.clone()),
+                value => self.trains = *value == Value::On,
             },
         }
         Ok(())
     }
 
-    fn note(&mut self, shown: &str, why: &str, from: From) {
-        if from == From::CommandLine {
+    fn note(&mut self, shown: &str, why: &str, from: Place) {
+        if from == Place::CommandLine {
             self.notes.push(format!("{shown}: {why}"));
         }
     }
@@ -172,20 +179,20 @@ impl Plan {
         };
         if self.has("--jit") {
             let lto = self.has("--lto").then_some("--lto");
-            let profopt = self.training.0.then_some("--profopt");
+            let profopt = self.trains.then_some("--profopt");
             for name in lto.into_iter().chain(profopt) {
                 let why = "a program with a just-in-time compiler is not made by way of C";
-                self.note(name, why, From::CommandLine);
+                self.note(name, why, Place::CommandLine);
             }
             self.words.retain(|(n, _)| *n != "--lto");
-            self.training.0 = false;
+            self.trains = false;
             return;
         }
         if !self.has("-O") {
             self.set("-O", "2".to_owned());
         }
-        if let (true, Some(arguments)) = &self.training {
-            self.set("--profopt", arguments.clone());
+        if let Some(arguments) = self.training.clone().filter(|_| self.trains) {
+            self.set("--profopt", arguments);
         }
         let needs_c = self.has("--lto") || self.has("--profopt") || self.goal() == Goal::Source;
         if needs_c && !by_c {
