@@ -372,10 +372,12 @@ fn an_entry_point_without_parameters() {
     );
     assert!(said.contains("main.py:3:5"), "{said}");
     assert!(said.contains("write `def main(argv):`"), "{said}");
-    std::fs::write(
-        &main,
-        "def main(argv=None, more=1):\n    print more\n    return 0\n",
-    )
-    .unwrap();
+    let two = "def main(argv, more=1):\n    print more\n    return 0\n";
+    std::fs::write(&main, two).unwrap();
+    let o = taipan(dir.path(), &["check", "main.py"]);
+    let said = String::from_utf8(o.stderr).unwrap();
+    assert!(said.contains("main() takes 2 arguments, but"), "{said}");
+    let one = "def main(argv=None):\n    print 1\n    return 0\n";
+    std::fs::write(&main, one).unwrap();
     assert_eq!(works(dir.path(), &["run", "main.py"]), "1\n");
 }

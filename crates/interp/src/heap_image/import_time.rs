@@ -379,7 +379,7 @@ fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>
     };
     match v {
         Some(Value::Ref(r)) if let Kind::Function(f) = it.heap.kind(r) => {
-            match wrong_parameters(it.db, f.code, f.defaults.len()) {
+            match wrong_parameters(it.db, f.code) {
                 Some(problem) => Err(Box::new(problem)),
                 None => Ok(r),
             }
@@ -398,15 +398,13 @@ fn find_entry_point(it: &mut Interp, module: Ref) -> Result<Ref, Box<Diagnostic>
 }
 
 /// Why a function cannot be the entry point, which is called with the words of the command line.
-fn wrong_parameters(db: &dyn Db, code: CodeId, defaults: usize) -> Option<Diagnostic> {
+fn wrong_parameters(db: &dyn Db, code: CodeId) -> Option<Diagnostic> {
     let signature = taipan_code::code_signature(db, code);
-    let most = signature.argcount as usize;
-    let least = most - defaults.min(most);
-    if least <= 1 && (most >= 1 || signature.varargs) {
+    if signature.argcount == 1 || signature.varargs {
         return None;
     }
     let name = &signature.name;
-    let takes = match least {
+    let takes = match signature.argcount {
         0 => "no arguments".to_owned(),
         n => format!("{n} arguments"),
     };
