@@ -394,10 +394,41 @@ fn check_on_a_terminal() {
     let mut w = Watched::start_on_terminal(&dir, &["check", "main.py"]);
     w.shows("no errors");
     w.shows("r re-run");
+    w.press("s");
+    w.shows("ran ");
     w.press("r");
     w.shows("ran 0 of ");
     w.save("lib.py", "def value(n):\n    return n.nothing\n");
     w.shows("1 error");
+    w.press("q");
+    assert_eq!(w.exit_code(), Some(0));
+}
+
+/// All of an outcome that is longer than the screen can be looked at.
+#[test]
+fn a_long_outcome_on_a_terminal() {
+    let mut main = String::new();
+    let mut calls = String::new();
+    for i in 0..12 {
+        main += &format!("def f{i}(n):\n    return n.nothing{i}\n\n");
+        calls += &format!("    f{i}(len(argv))\n");
+    }
+    main += &format!("def entry_point(argv):\n{calls}    return 0\n");
+    let dir = project(&[("main.py", &main)]);
+    let mut w = Watched::start_on_terminal(&dir, &["check", "main.py"]);
+    w.shows("12 errors");
+    w.shows("nothing0");
+    w.shows("lines 1 to");
+    assert!(
+        !w.everything().contains("nothing11"),
+        "it is not on the first screen"
+    );
+    for _ in 0..10 {
+        w.press("\x1b[6~");
+    }
+    w.shows("nothing11");
+    w.press("\x1b[A");
+    w.shows("arrows and page keys");
     w.press("q");
     assert_eq!(w.exit_code(), Some(0));
 }
@@ -465,7 +496,7 @@ fn test_on_a_terminal() {
     let mut w = Watched::start_on_terminal(&dir, &["test", "-v", "test_it.py"]);
     w.shows("2 passed in");
     w.shows("test_it.py::test_alone");
-    w.shows("r re-run · a run all · q quit");
+    w.shows("r re-run · a run all · s statistics · q quit");
     w.press("r");
     w.shows("2 unchanged in");
     w.press("a");

@@ -23,7 +23,7 @@ use taipan_watch::{Answer, Ended, Input, Job, Launcher, Watch, WatchEvent};
 
 use crate::args::{Common, WatchArgs, WatchCommand};
 use crate::output::{Context, tell, whole_lines};
-use screen::Screen;
+use screen::{Screen, Scroll};
 use terminal::Terminal;
 
 /// What is repeated, and how its outcome is shown.
@@ -324,7 +324,7 @@ impl<T: Task> Session<T> {
         shown.body.insert_str(0, &self.printed.take());
         let mut told = report::told(self.watch.db(), &answer);
         if self.timings {
-            told.push_str(&answer.round.timings.table());
+            told.timings = answer.round.timings.table();
         }
         self.screen.show(Some(told), shown, self.watching());
     }
@@ -368,6 +368,11 @@ impl<T: Task> Session<T> {
                 self.screen.typed(Some(line));
             }
             (KeyCode::Char('q'), None) => return Some(0),
+            (KeyCode::Char('s'), None) => self.screen.toggle_statistics(),
+            (KeyCode::Down, None) => self.screen.scroll(Scroll::Line(1)),
+            (KeyCode::Up, None) => self.screen.scroll(Scroll::Line(-1)),
+            (KeyCode::PageDown, None) => self.screen.scroll(Scroll::Page(1)),
+            (KeyCode::PageUp, None) => self.screen.scroll(Scroll::Page(-1)),
             (KeyCode::Char('r'), None) => match self.task.again(self.watch.db()) {
                 Some(shown) => self.screen.show(None, shown, self.watching()),
                 None => {

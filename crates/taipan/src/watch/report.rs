@@ -13,23 +13,43 @@ const MOST_FILES: usize = 3;
 /// Shorter phases are not told.
 const SHORTEST: Duration = Duration::from_micros(50);
 
-/// What changed, what ran because of it, and how long it took: whole lines.
-pub(super) fn told<T>(db: &Database, answer: &Answer<T>) -> String {
+/// What is told of a round, in whole lines.
+#[derive(Clone, Default)]
+pub(super) struct Told {
+    /// Which files changed.
+    pub(super) changed: String,
+    /// What ran because of it, and how long it took.
+    pub(super) statistics: String,
+    /// What `--timings` asks for.
+    pub(super) timings: String,
+}
+
+impl Told {
+    /// All of it.
+    pub(super) fn all(&self) -> String {
+        format!("{}{}{}", self.changed, self.statistics, self.timings)
+    }
+}
+
+/// What changed, what ran because of it, and how long it took.
+pub(super) fn told<T>(db: &Database, answer: &Answer<T>) -> Told {
     let here = std::env::current_dir()
         .ok()
         .and_then(|d| Utf8PathBuf::from_path_buf(d).ok());
-    let mut out = String::new();
-    if !answer.changed.is_empty() {
-        let _ = writeln!(out, "changed: {}", files(&answer.changed, here.as_deref()));
-    }
-    let _ = writeln!(out, "ran {}", queries(&answer.reran(db)));
+    let changed = match answer.changed.is_empty() {
+        true => String::new(),
+        false => format!("changed: {}\n", files(&answer.changed, here.as_deref())),
+    };
     let phases = answer.round.timings.phases();
-    let _ = writeln!(
-        out,
-        "took {}",
-        times(answer.gathering, answer.working, phases)
-    );
-    out
+    Told {
+        changed,
+        statistics: format!(
+            "ran {}\ntook {}\n",
+            queries(&answer.reran(db)),
+            times(answer.gathering, answer.working, phases)
+        ),
+        timings: String::new(),
+    }
 }
 
 /// How much is watched, and how.

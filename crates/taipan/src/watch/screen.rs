@@ -9,6 +9,14 @@ use crossterm::terminal::{Clear, ClearType, size};
 use crossterm::{cursor, execute};
 
 use super::Shown;
+use super::report::Told;
+
+/// A step through what is shown.
+#[derive(Clone, Copy)]
+pub(super) enum Scroll {
+    Line(isize),
+    Page(isize),
+}
 
 pub(super) struct Screen {
     title: String,
@@ -22,11 +30,15 @@ pub(super) struct Screen {
     last: Option<Page>,
     /// Whether the last line is one that is about to be replaced.
     transient: bool,
+    /// Whether statistics of rounds are shown.
+    statistics: bool,
+    /// The first line of the body that is shown.
+    first: usize,
 }
 
 #[derive(Clone)]
 struct Page {
-    told: String,
+    told: Told,
     ok: bool,
     status: String,
     body: String,
@@ -44,7 +56,33 @@ impl Screen {
             input,
             last: None,
             transient: false,
+            statistics: false,
+            first: 0,
         }
+    }
+
+    /// Shows statistics of rounds, or no longer.
+    pub(super) fn toggle_statistics(&mut self) {
+        self.statistics = !self.statistics;
+        match &self.last {
+            // The screen has lines of the program as well, which stay.
+            Some(page) if self.input && self.clears => self.draw(page, false),
+            _ => self.redraw(),
+        }
+    }
+
+    /// Shows other lines of an outcome that is longer than the screen.
+    pub(super) fn scroll(&mut self, by: Scroll) {
+        let Some(page) = &self.last else { return };
+        let lines: Vec<&str> = page.body.lines().collect();
+        let room = self.room(page);
+        let steps = match by {
+            Scroll::Line(n) => n,
+            Scroll::Page(n) => n * room.saturating_sub(1).max(1) as isize,
+        };
+        self.first =
+            (self.first.saturating_add_signed(steps)).min(last_first(&lines, room, self.columns()));
+        self.redraw();
     }
 
     /// Work is under way.
@@ -63,8 +101,9 @@ impl Screen {
     }
 
     /// Shows an outcome, with what is told of the round that led to it.
-    pub(super) fn show(&mut self, told: Option<String>, shown: Shown, watching: String) {
+    pub(super) fn show(&mut self, told: Option<Told>, shown: Shown, watching: String) {
         self.end_transient();
+        self.first = 0;
         if let Some(output) = shown.output {
             let mut out = stdout().lock();
             let _ = writeln!(out, "{output}").and_then(|()| out.flush());
@@ -105,7 +144,7 @@ impl Screen {
         if let Some(keys) = self.keys {
             out.push_str(" · r re-run");
             out.push_str(keys);
-            out.push_str(" · q quit");
+            out.push_str(" · s statistics · q quit");
             if self.input {
                 out.push_str(" · i input");
             }
@@ -116,7 +155,7 @@ impl Screen {
     /// Plain lines.
     fn print(&self, page: &Page) {
         let mut out = String::new();
-        for line in page.told.lines().chain(page.status.lines()) {
+        for line in page.told.all().lines().chain(page.status.lines()) {
             out.push_str("taipan: ");
             out.push_str(line);
             out.push('\n');
@@ -144,8 +183,10 @@ impl Screen {
             let title = format!("taipan watch {}", self.title);
             let _ = writeln!(out, "{}", self.style(&title, |t| t.bold().to_string()));
         }
-        for line in page.told.lines() {
-            let _ = writeln!(out, "{}", self.style(line, |t| t.dim().to_string()));
+        let dim = |text: &str| self.style(text, |t| t.dim().to_string());
+        // What was edited and what came of it stand first.
+        for line in page.told.changed.lines() {
+            let _ = writeln!(out, "{}", dim(line));
         }
         let status = match page.ok {
             true => self.style(&page.status, |t| t.green().to_string()),
@@ -154,24 +195,63 @@ impl Screen {
         if !page.status.is_empty() {
             let _ = writeln!(out, "{status}");
         }
-        let (_, rows) = size().unwrap_or((80, 24));
-        // Title, what is told, status and footer.
-        let used = page.told.lines().count() + 3;
-        let room = usize::from(rows).saturating_sub(used).max(3);
+        for line in self.extra(page).lines() {
+            let _ = writeln!(out, "{}", dim(line));
+        }
         let lines: Vec<&str> = page.body.lines().collect();
-        let fits = match lines.len() {
-            n if n <= room => n,
-            _ => room - 1,
-        };
-        for line in &lines[..fits] {
+        let (room, columns) = (self.room(page), self.columns());
+        let above = self.first.min(last_first(&lines, room, columns));
+        let shown = fitting(&lines[above..], room, columns);
+        for line in &lines[above..above + shown] {
             let _ = writeln!(out, "{line}");
         }
-        if fits < lines.len() {
-            let _ = writeln!(out, "... {} more lines", lines.len() - fits);
+        if shown < lines.len() {
+            let _ = writeln!(
+                out,
+                "{}",
+                dim(&format!(
+                    "lines {} to {} of {}: arrows and page keys show the others",
+                    above + 1,
+                    above + shown,
+                    lines.len()
+                ))
+            );
         }
         let footer = self.style(&page.footer, |t| t.dim().to_string());
         let _ = writeln!(out, "{footer}");
         let _ = stderr().lock().write_all(&out);
+    }
+
+    /// The lines that are shown between the verdict and its details.
+    fn extra(&self, page: &Page) -> String {
+        let statistics = if self.statistics {
+            &*page.told.statistics
+        } else {
+            ""
+        };
+        format!("{statistics}{}", page.told.timings)
+    }
+
+    fn columns(&self) -> usize {
+        dimensions().0
+    }
+
+    /// Rows for the body: those of the screen without title, files, verdict, statistics, the line that says which lines
+    /// are shown, footer and cursor.
+    fn room(&self, page: &Page) -> usize {
+        let (columns, rows) = dimensions();
+        let title = format!("taipan watch {}", self.title);
+        let extra = self.extra(page);
+        let around = [
+            &*title,
+            &page.told.changed,
+            &page.status,
+            &extra,
+            &page.footer,
+        ];
+        let lines = around.iter().flat_map(|text| text.lines());
+        let used: usize = lines.map(|line| rows_of(line, columns)).sum();
+        rows.saturating_sub(used + 2).max(3)
     }
 
     fn style(&self, text: &str, styled: impl Fn(&str) -> String) -> String {
@@ -196,5 +276,81 @@ impl Screen {
                 Clear(ClearType::CurrentLine)
             );
         }
+    }
+}
+
+/// Columns and rows of the terminal; the usual ones where it does not say.
+fn dimensions() -> (usize, usize) {
+    match size() {
+        Ok((columns @ 1.., rows @ 1..)) => (usize::from(columns), usize::from(rows)),
+        _ => (80, 24),
+    }
+}
+
+/// Rows of a line on a screen of so many columns, which wraps what is longer.
+fn rows_of(line: &str, columns: usize) -> usize {
+    width(line).div_ceil(columns).max(1)
+}
+
+/// The characters of a line that take room: those of escape sequences do not.
+fn width(line: &str) -> usize {
+    let mut chars = line.chars();
+    let mut width = 0;
+    while let Some(c) = chars.next() {
+        match c {
+            // `ESC [ ... letter`
+            '\x1b' => drop(chars.by_ref().skip(1).find(|c| ('@'..='~').contains(c))),
+            '\t' => width += 8 - width % 8,
+            _ => width += 1,
+        }
+    }
+    width
+}
+
+/// How many of the lines fit, from the first on; one at least.
+fn fitting(lines: &[&str], room: usize, columns: usize) -> usize {
+    let mut used = 0;
+    let fits = lines.iter().take_while(|line| {
+        used += rows_of(line, columns);
+        used <= room
+    });
+    fits.count().max(usize::from(!lines.is_empty()))
+}
+
+/// The first line of a screen that ends with the last line.
+fn last_first(lines: &[&str], room: usize, columns: usize) -> usize {
+    let mut used = 0;
+    let fits = lines.iter().rev().take_while(|line| {
+        used += rows_of(line, columns);
+        used <= room
+    });
+    lines.len() - fits.count().max(usize::from(!lines.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_take_no_room() {
+        assert_eq!(width("plain"), 5);
+        assert_eq!(width("\x1b[1m\x1b[31merror\x1b[0m: x"), 8);
+        assert_eq!(width("a\tb"), 9);
+        assert_eq!(rows_of("", 10), 1);
+        assert_eq!(rows_of("0123456789", 10), 1);
+        assert_eq!(rows_of("0123456789a", 10), 2);
+    }
+
+    #[test]
+    fn wrapped_lines_count() {
+        let lines = ["short", "a line of three rows, as it is", "short", "short"];
+        assert_eq!(fitting(&lines, 4, 10), 2);
+        assert_eq!(fitting(&lines, 3, 10), 1);
+        assert_eq!(fitting(&lines[1..], 1, 10), 1);
+        assert_eq!(fitting(&[], 3, 10), 0);
+        assert_eq!(last_first(&lines, 4, 10), 2);
+        assert_eq!(last_first(&lines, 5, 10), 1);
+        assert_eq!(last_first(&lines, 100, 10), 0);
+        assert_eq!(last_first(&[], 3, 10), 0);
     }
 }
