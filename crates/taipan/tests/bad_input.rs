@@ -53,7 +53,7 @@ const ENTRY: &str = "def entry_point(argv):\n    return 0\n";
 fn files_that_cannot_be_read() {
     let case = Case::new(&[]);
     expect(&case.taipan(&["check", "missing.py"]), 2, &["missing.py"]);
-    expect(&case.taipan(&["run", "."]), 2, &["directory"]);
+    expect(&case.taipan(&["run", "."]), 2, &["name the target"]);
     std::fs::write(case.dir.path().join("bytes.py"), b"x = '\xff\xfe'\n").unwrap();
     expect(
         &case.taipan(&["check", "bytes.py"]),
@@ -203,7 +203,7 @@ fn lines_of_a_batch_that_are_no_text() {
 fn wrong_usage() {
     let case = Case::new(&[]);
     expect(&case.taipan(&["nonsense"]), 2, &["nonsense"]);
-    expect(&case.taipan(&["run"]), 2, &["TARGET.py"]);
+    expect(&case.taipan(&["run"]), 2, &["name the target"]);
     expect(&case.taipan(&["call", "no_colon"]), 2, &["FILE.py:FUNC"]);
 }
 
