@@ -55,9 +55,10 @@ fn project(config: &str) -> tempfile::TempDir {
 const CONFIG: &str = "[tool.taipan]\ntargets = ['bin/main.py']\npath = ['.']\n";
 
 fn taipan(folder: &Path, args: &[&str]) -> Output {
+    let (command, rest) = args.split_first().unwrap();
     Command::new(env!("CARGO_BIN_EXE_taipan"))
-        .args(args)
-        .arg("--cache-dir=cache")
+        .args([command, "--cache-dir=cache"])
+        .args(rest)
         .current_dir(folder)
         .output()
         .unwrap()
