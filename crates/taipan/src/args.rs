@@ -557,9 +557,12 @@ impl RunArgs {
         self.words.first().map_or(".", String::as_str)
     }
 
-    /// The program's own arguments.
+    /// The program's own arguments. `--` directly behind the target is not one of them, as with `cargo run`.
     pub(crate) fn args(&self) -> &[String] {
-        self.words.get(1..).unwrap_or_default()
+        match self.words.get(1..).unwrap_or_default() {
+            [first, rest @ ..] if first == "--" => rest,
+            words => words,
+        }
     }
 }
 

@@ -222,6 +222,10 @@ fn the_target_of_the_project() {
         works(&at("one"), &["run", "main.py", "--timings", "-q"]),
         "main.py --timings -q\n"
     );
+    assert_eq!(
+        works(&at("one"), &["run", "main.py", "--", "--", "x"]),
+        "main.py -- x\n"
+    );
     assert_eq!(works(&at("one"), &["run"]), "main.py\n");
     assert_eq!(works(dir.path(), &["run", "one", "x"]), "one/main.py x\n");
     assert_eq!(works(&at("two"), &["run", "."]), "src/b.py\n");
