@@ -146,6 +146,36 @@ def main(n):
     );
 }
 
+/// A loop of an interpreter makes an object in each round, and has the one before as well.
+#[test]
+fn objects_that_loops_make() {
+    let program = |after: &str| {
+        format!(
+            "
+looping = jit.JitDriver(greens=[], reds=['n', 'top'])
+def step(node, n):
+    return node.value
+def main(n):
+    n += 20
+    top = None
+    while n > 0:
+        looping.jit_merge_point(n=n, top=top)
+        before = top
+        top = Node(n, before)
+        {after}
+        n -= 1
+        looping.can_enter_jit(n=n, top=top)
+    return run(top, 3)
+"
+        )
+    };
+    same(&program("top.value = n + 1"), &expect![[""]]);
+    same(
+        &program("if before is not None: before.value = n"),
+        &expect![[""]],
+    );
+}
+
 #[test]
 fn objects_that_are_in_use() {
     same(

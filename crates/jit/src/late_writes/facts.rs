@@ -14,6 +14,13 @@ struct Origin {
 }
 
 impl Origin {
+    fn site(site: u32) -> Origin {
+        Origin {
+            sites: vec![site],
+            unknown: false,
+        }
+    }
+
     fn unknown() -> Origin {
         Origin {
             unknown: true,
@@ -239,6 +246,8 @@ struct Reader<'a> {
     states: Vec<Option<State>>,
     /// What becomes of its arguments.
     arguments: Vec<Status>,
+    /// A variable may be more objects than when its block was read last.
+    grown: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -253,6 +262,7 @@ impl<'a> Reader<'a> {
             origins,
             states: vec![None; flow.blocks.len()],
             arguments: vec![Status::Own; flow.arguments],
+            grown: false,
         }
     }
 
@@ -267,7 +277,7 @@ impl<'a> Reader<'a> {
             ran: false,
         });
         let mut changed = true;
-        while changed {
+        while changed || std::mem::take(&mut self.grown) {
             changed = false;
             for (b, block) in flow.blocks.iter().enumerate() {
                 let Some(mut state) = self.states[b].clone() else {
@@ -330,7 +340,7 @@ impl<'a> Reader<'a> {
         for s in origin.sites {
             match (self.flow.sites[s as usize], state.status[s as usize]) {
                 (Site::Argument(i), _) => out.returned.push(i),
-                (Site::New, status) => {
+                (Site::New | Site::Older, status) => {
                     out.unknown |= status == Status::Known;
                     out.new = out.new.max(Some(status > Status::Own));
                 }
@@ -375,7 +385,7 @@ impl<'a> Reader<'a> {
     fn step(&mut self, block: &FlowBlock, step: &Step, state: &mut State) {
         match step {
             Step::Make(var, site) => {
-                let made = self.makes(block, *site, state, Status::Own);
+                let made = self.makes(block, (*site, *var), state, Status::Own);
                 self.origins[*var as usize].add(&made);
             }
             Step::Promote(value) => state.becomes(&self.origin(*value), Status::Known),
@@ -390,19 +400,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An object of a site is made.
-    fn makes(&self, block: &FlowBlock, site: u32, state: &mut State, status: Status) -> Origin {
-        // What became of the one before is forgotten if that is out of reach.
-        let mut inputs = block.inputs.iter().map(|v| &self.origins[*v as usize]);
-        let mine = &mut state.status[site as usize];
-        if !inputs.any(|o| o.sites.contains(&site)) {
-            *mine = Status::Own;
+    /// An object of a site is made. The one before is an older one from now on.
+    fn makes(
+        &mut self,
+        block: &FlowBlock,
+        (site, var): (u32, u32),
+        state: &mut State,
+        status: Status,
+    ) -> Origin {
+        let older = site + 1;
+        let before = std::mem::replace(&mut state.status[site as usize], status);
+        let known = &mut state.status[older as usize];
+        *known = (*known).max(before);
+        // Variables that may hold the one before: those that the block is entered with, and results of its calls.
+        let results = block.steps.iter().filter_map(|step| match step {
+            Step::Call(c) => self.flow.calls[*c as usize].result.map(|r| r.0),
+            _ => None,
+        });
+        for v in block.inputs.iter().copied().chain(results) {
+            let origin = &mut self.origins[v as usize];
+            if v != var && origin.sites.contains(&site) {
+                self.grown |= origin.add(&Origin::site(older));
+            }
         }
-        *mine = (*mine).max(status);
-        Origin {
-            sites: vec![site],
-            unknown: false,
-        }
+        Origin::site(site)
     }
 
     fn call(&mut self, block: &FlowBlock, call: &Call, state: &mut State) {
@@ -437,8 +458,8 @@ impl<'a> Reader<'a> {
             return;
         };
         let mut result = match returned.new {
-            Some(true) => self.makes(block, site, state, Status::Shared),
-            Some(false) => self.makes(block, site, state, Status::Own),
+            Some(true) => self.makes(block, (site, var), state, Status::Shared),
+            Some(false) => self.makes(block, (site, var), state, Status::Own),
             None => Origin::default(),
         };
         result.unknown |= returned.unknown;

@@ -40,8 +40,11 @@ pub struct ObjectFlow {
 pub(super) enum Site {
     /// An argument of the function.
     Argument(u32),
-    /// It was made here, by an allocation or by a function that makes it.
+    /// It is the newest of those that were made here, by an allocation or by a function that makes it.
     New,
+    /// It was made at the site before, which has made another one since (the recency abstraction of Balakrishnan and Reps,
+    /// 2006).
+    Older,
 }
 
 /// What an operand may be.
@@ -157,7 +160,7 @@ impl Reader<'_> {
         }
         for (i, v) in graph.args().iter().enumerate() {
             if let Some(Value::Var(var)) = self.values.get(v).copied() {
-                let site = self.new_site(Site::Argument(i as u32));
+                let site = self.argument(i as u32);
                 self.flow.given.push((var, site));
             }
         }
@@ -217,9 +220,15 @@ impl Reader<'_> {
         self.values.insert(v, Value::Var(number));
     }
 
-    fn new_site(&mut self, site: Site) -> u32 {
-        self.flow.sites.push(site);
+    fn argument(&mut self, i: u32) -> u32 {
+        self.flow.sites.push(Site::Argument(i));
         self.flow.sites.len() as u32 - 1
+    }
+
+    /// The site of the newest object. That of the older ones comes behind it.
+    fn new_site(&mut self) -> u32 {
+        self.flow.sites.extend([Site::New, Site::Older]);
+        self.flow.sites.len() as u32 - 2
     }
 
     fn value(&self, o: &LLOperand) -> Value {
@@ -246,7 +255,7 @@ impl Reader<'_> {
             View::Unary { .. } | View::Binary { .. } => {}
             View::Malloc { .. } | View::MallocVarsize { .. } => {
                 if let Some(var) = self.made(op) {
-                    let site = self.new_site(Site::New);
+                    let site = self.new_site();
                     steps.push(Step::Make(var, site));
                 }
             }
@@ -312,7 +321,7 @@ impl Reader<'_> {
     }
 
     fn call(&mut self, op: &Operation<LowLevel>, args: &[LLOperand], steps: &mut Vec<Step>) {
-        let result = self.made(op).map(|var| (var, self.new_site(Site::New)));
+        let result = self.made(op).map(|var| (var, self.new_site()));
         self.flow.calls.push(Call {
             targets: call_targets(op).map(Into::into),
             at: op.at,

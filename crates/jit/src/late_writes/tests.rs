@@ -110,8 +110,8 @@ fn random_flow(random: &mut Choices<'_>) -> ObjectFlow {
 
 fn new(flow: &mut ObjectFlow) -> (u32, u32) {
     flow.vars += 1;
-    flow.sites.push(Site::New);
-    (flow.vars as u32 - 1, flow.sites.len() as u32 - 1)
+    flow.sites.extend([Site::New, Site::Older]);
+    (flow.vars as u32 - 1, flow.sites.len() as u32 - 2)
 }
 
 #[test]
