@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::code::Slot;
 use crate::held::Held;
 use crate::layout::Place;
-use crate::state::{BoxId, Content, JitState, Places, Val};
+use crate::state::{BoxId, Content, JitState, Val};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -237,7 +237,7 @@ impl JitState {
                 places.retain(|p| p.0 != place);
                 places.push((place, value));
             }
-            content => *content = Content::Partial(Places::from_elem((place, value), 1)),
+            content => *content = Content::Partial(vec![(place, value)]),
         }
     }
 

@@ -6,7 +6,6 @@
 
 use std::rc::Rc;
 
-use smallvec::SmallVec;
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::LLType;
 
@@ -36,9 +35,6 @@ pub(crate) enum GenVar {
 /// A field, by the innermost struct that has it.
 pub(crate) type FieldKey = (LLType, usize);
 
-/// Values in places that never change. Mostly it is the class alone: states are copied often.
-pub(crate) type Places = SmallVec<[(Place, BoxId); 1]>;
-
 /// What is known of the object that a box points to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Content {
@@ -46,7 +42,7 @@ pub(crate) enum Content {
     /// It exists while compiling only.
     Virtual(VirtualId),
     /// Values in places that never change.
-    Partial(Places),
+    Partial(Vec<(Place, BoxId)>),
 }
 
 impl Content {
