@@ -165,7 +165,7 @@ def main(n):
         {after}
         n -= 1
         looping.can_enter_jit(n=n, top=top)
-    return run(top, 3)
+    return run(top, 20)
 "
         )
     };
