@@ -170,9 +170,12 @@ def main(n):
         )
     };
     same(&program("top.value = n + 1"), &expect![[""]]);
+    // The one before went by the merge point.
     same(
         &program("if before is not None: before.value = n"),
-        &expect![[""]],
+        &expect![[r#"
+            TP0604: class main.Node says that its field value never changes, but here it may: `if before is not None: before.value = n`
+        "#]],
     );
 }
 
