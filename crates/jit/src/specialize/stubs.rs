@@ -92,6 +92,10 @@ pub(super) enum Side {
 }
 
 /// What going to a side of a branch changes in a state: the state goes another way itself.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, on the stack, and the small one is rare"
+)]
 enum Before {
     /// Boxes that get known, their number, the innermost function, and whether a call may have left an exception.
     Parts {
