@@ -118,7 +118,7 @@ fn edited(db: &dyn Db, file: File, earlier: &mut Earlier) -> Option<(Split, Vec<
     Some((split, bodies))
 }
 
-/// Compiles a text. None if there is something wrong with it.
+/// Compiles a text. None if it has errors.
 fn compile_text(db: &dyn Db, file: File, text: &str) -> Option<Vec<Compiled>> {
     let parsed = taipan_syntax::parse(text);
     if !parsed.errors.is_empty() {
@@ -165,7 +165,7 @@ fn is_inside(name: &str, function: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(".<locals>."))
 }
 
-/// The codes of an edited text, as far as they are put together.
+/// The codes of an edited text, under construction.
 struct Edited<'a> {
     db: &'a dyn Db,
     file: File,
@@ -239,7 +239,7 @@ impl Edited<'_> {
     }
 }
 
-/// Positions that move; the same ones if none does.
+/// Moves positions. Returns the same object if none moves.
 fn moved(spans: &Arc<CodeSpans>, to: impl Fn(u32) -> u32) -> Arc<CodeSpans> {
     let new = (**spans).clone().moved(to);
     match new == **spans {

@@ -124,7 +124,7 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     if let Some(known) = pieces::compile_edited(db, file) {
         return ModuleCodes::of(db, &known, Vec::new());
     }
-    // Aside, and the text instead: salsa would parse an edited text to find out whether this has to run again.
+    // Reads the text: a dependency on the tree would make salsa parse an edited text to validate this query.
     let (_, _) = (file.text(db), file.valid_up_to(db));
     let parsed = taipan_base::aside(db, |db| parse(db, file));
     let origin = Origin::File(file);
@@ -142,7 +142,7 @@ pub fn module_codes(db: &dyn Db, file: File) -> ModuleCodes<'_> {
     codes
 }
 
-/// All bodies of a text, and what is wrong with it.
+/// All bodies of a text, and its errors.
 fn compiled(
     db: &dyn Db,
     origin: Origin,

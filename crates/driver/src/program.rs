@@ -66,13 +66,13 @@ pub fn executable_name(
     if !file.text(db).contains("exe_name") {
         return None;
     }
-    // What is wrong with the program is reported where it is compiled.
+    // Errors of the program are reported when it is compiled.
     let name = guarded(|| taipan_interp::executable_name(db, program)).ok()??;
     Some(Utf8PathBuf::from(&*name))
 }
 
-/// What `target()` sets in `driver.config.translation`: paths below it and values, as texts. Import time is not needed
-/// to know it of a target that does not mention a configuration.
+/// Settings that `target()` makes in `driver.config.translation`: paths below it and values, as text. Skips import time if
+/// the text of the target mentions no configuration.
 pub fn target_settings(
     db: &Database,
     options: &LoadOptions,
@@ -86,7 +86,7 @@ pub fn target_settings(
     if !text.contains("config") && !text.contains("goal") {
         return Vec::new();
     }
-    // What is wrong with the program is reported where it is compiled.
+    // Errors of the program are reported when it is compiled.
     guarded(|| taipan_interp::target_settings(db, program)).unwrap_or_default()
 }
 

@@ -122,9 +122,9 @@ fn statics() -> Vec<StaticTable> {
     all
 }
 
-/// The number of owners of the empty slice that all `Arc<[T]>::default()` share. It is a static of the standard library:
-/// without the number, a process that continues with the memory and drops such values would come to zero owners, and
-/// to a number that no further owner can be added to. None where each of them is a value on the heap.
+/// Number of owners of the empty slice that all `Arc<[T]>::default()` share, a static of the standard library. A process
+/// that continues with the memory restores it: dropping such values would make it negative otherwise. None if the
+/// standard library allocates each slice.
 fn owners_of_empty_slice() -> Option<&'static AtomicUsize> {
     let empty = Arc::<[u8]>::default();
     if !Arc::ptr_eq(&empty, &Arc::default()) {

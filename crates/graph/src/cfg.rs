@@ -163,7 +163,7 @@ pub fn find_loops<D: Dialect>(graph: &Graph<D>) -> Vec<Loop> {
     find_loops_of(graph, &order, &entries, &dominators)
 }
 
-/// Whether a link leads back in a reverse postorder of the blocks: without one there is no loop of any kind.
+/// Whether the graph has a cycle: a link whose target does not come after its source in `order`, a reverse postorder.
 fn leads_back<D: Dialect>(graph: &Graph<D>, order: &[BlockId]) -> bool {
     let mut passed = vec![false; graph.blocks.len()];
     order.iter().any(|b| {

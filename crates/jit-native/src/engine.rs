@@ -37,9 +37,9 @@ pub(crate) const THRESHOLD: i64 = 1039;
 const YOUNG: u64 = 64;
 /// Maximum number of free passes given at once.
 const MOST_PASSES: u64 = 1 << 20;
-/// Factor of the threshold for greens whose objects have compiled code with other numbers. Such code of a function of the
-/// interpreted program mostly contains what would be compiled: a loop around or inside of the first one. Code that begins
-/// outside of all loops gets the time to come first (docs/benchmarks.md).
+/// Factor of the threshold for greens that differ from those of compiled code in numbers only: further loops of a function
+/// of the interpreted program. The existing code mostly contains them. Code that starts outside all loops is compiled before
+/// they reach the higher threshold.
 const ELSEWHERE: u64 = 3;
 /// If the account refuses to compile a loop, the loop asks again after this fraction of the threshold.
 const PARTS: u64 = 8;
@@ -672,7 +672,7 @@ mod tests {
         driver.threshold.set(10);
         assert_eq!(driver.most(&[5, 64]), 10);
         driver.threshold.set(THRESHOLD);
-        // Without objects nothing says to which function greens belong.
+        // Without objects the function of greens is unknown.
         driver.objects.clear();
         assert_eq!(driver.most(&[5, 64]), usual);
     }

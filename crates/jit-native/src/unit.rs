@@ -132,7 +132,7 @@ struct Builder<'a> {
     function: &'a ResidualFunction<'a>,
     exits: &'a mut dyn Exits,
     g: LLGraph,
-    /// Variables of the unit, by those of the residual graph; [`NONE`] if there is none yet.
+    /// Variables of the unit, indexed by variables of the residual graph; [`NONE`] where there is none.
     vars: Vec<VarId>,
     blocks: BTreeMap<BlockId, BlockId>,
     waiting: Vec<BlockId>,

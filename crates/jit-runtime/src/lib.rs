@@ -17,7 +17,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[unsafe(no_mangle)]
 pub extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
     let Err(why) = taipan_jit_file::run_own();
-    // There is nobody else to tell.
+    // Errors of this write cannot be reported.
     let _ = writeln!(std::io::stderr(), "{why}");
     taipan_jit_file::UNUSABLE
 }

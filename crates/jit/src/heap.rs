@@ -143,7 +143,7 @@ impl JitState {
         self.heap.known = self.without_repeated(known);
     }
 
-    /// The same for facts that are not those of the state.
+    /// As [`JitState::forget_repeated`], for facts that the state does not hold.
     pub(crate) fn without_repeated(&self, known: Vec<Known>) -> Vec<Known> {
         let of_constants = known.iter();
         let of_constants = of_constants.filter(|k| self.constant_of(k.object).is_some());
@@ -193,8 +193,8 @@ impl JitState {
         }
     }
 
-    /// The facts whose values something else needs, and that many others, the newest. None if all facts stay whatever
-    /// they say.
+    /// The facts whose values something else needs, and the newest `most` others. None if every fact is pending or belongs
+    /// to a virtualizable.
     pub(crate) fn facts_at_hand(&self, most: usize) -> Option<Vec<Known>> {
         let known = &self.heap.known;
         let stays = |k: &Known| k.pending || k.kept;

@@ -81,7 +81,7 @@ pub fn timeshift_function(
 ) -> Option<Arc<TsGraph>> {
     let mut graph = prepare(graph, true);
     remove_assertions(&mut graph, program);
-    // Values that links pass on unchanged need no slots of their own: half of the specialiser's work on links.
+    // Values that links pass on unchanged get no separate slots: they took most of the specialiser's time on links.
     remove_identical_vars_ssa(&mut graph);
     let online = Online {
         program,

@@ -26,7 +26,7 @@ pub(crate) enum PureArg {
     Const(Held),
 }
 
-/// Operands. Most operations have two: facts are copied with their states.
+/// Operands. Most operations have two, which are stored inline since states are copied often.
 pub(crate) type PureArgs = SmallVec<[PureArg; 2]>;
 
 /// The result of an operation.

@@ -1,4 +1,4 @@
-//! Which boxes of a state matter, and states without the others.
+//! Reachable boxes of a state, and copies of a state without the others.
 
 use crate::heap::{Heap, Known};
 use crate::pure::PureArg;
@@ -8,19 +8,18 @@ use crate::state::{BoxId, Content, Fact, JitState, RedBox, Val, VirtualStruct};
 const GONE: u32 = u32::MAX;
 
 impl JitState {
-    /// Which boxes matter, by number; what is pending matters by itself only if that is asked
-    /// for.
+    /// Reachable boxes, by number. With `pending`, the objects of pending writes are roots.
     pub(crate) fn reached(&self, pending: bool) -> Vec<bool> {
         self.walk(&self.heap.known, pending, None).seen
     }
 
-    /// The same where these are all facts, with what is pending.
+    /// Reachable boxes, by number, if `known` are all facts. The objects of pending writes are roots.
     pub(crate) fn reached_by(&self, known: &[Known]) -> Vec<bool> {
         self.walk(known, true, None).seen
     }
 
-    /// All boxes that matter if these are all facts, each once, in an order that depends on the structure alone. Values in
-    /// places that never change matter if they are `needed`, where that is given, or constants.
+    /// Visits the reachable boxes, each once, in an order that depends on the structure alone. `known` are all facts. With
+    /// `needed`, values in places that never change are followed only if they are `needed` or constants.
     fn walk<'a>(&'a self, known: &[Known], pending: bool, needed: Option<&'a [bool]>) -> Walk<'a> {
         let mut walk = Walk {
             state: self,
@@ -43,8 +42,7 @@ impl JitState {
         let mut next: Vec<BoxId> = Vec::new();
         loop {
             let seen = |b: BoxId| walk.seen[b.0 as usize];
-            // What is known of an object matters as long as the object does, or until it
-            // has been written there.
+            // A fact is reachable if its object is, or while its value has not been written.
             for fact in known {
                 let (object, value) = (seen(fact.object), seen(fact.value));
                 let matters = object || (fact.pending && pending) || self.is_constant(fact.object);
@@ -55,7 +53,7 @@ impl JitState {
                     next.push(fact.value);
                 }
             }
-            // So does what an operation gave, if that is known.
+            // So is the constant result of an operation whose operands are.
             for fact in &self.pure {
                 let operands = || {
                     fact.args.iter().all(|a| match a {
@@ -74,8 +72,7 @@ impl JitState {
         }
     }
 
-    /// Drops the boxes and virtual structs that nothing refers to and numbers the others
-    /// anew, in an order that depends on the structure alone.
+    /// Removes unreachable boxes and virtual structs and renumbers the others in the order of [`JitState::walk`].
     pub(crate) fn compact(&mut self) {
         self.forget_repeated();
         let order = self.walk(&self.heap.known, true, None).order;
@@ -84,8 +81,7 @@ impl JitState {
         self.renumber(&order, (&boxes, &virtuals), None);
     }
 
-    /// A copy without facts whose values nothing else needs, and without the boxes and virtual structs that nothing refers
-    /// to: each fact is a variable more that stays alive, whether it is asked for again or not.
+    /// A compact copy without facts whose values nothing else needs: the value of a fact is a variable that stays alive.
     pub(crate) fn settled(&self) -> JitState {
         let known = (self.facts_at_hand(0)).unwrap_or_else(|| self.heap.known.clone());
         let needed = self.needed(&known);
@@ -107,7 +103,7 @@ impl JitState {
         state
     }
 
-    /// Which boxes something refers to, by number, if these are all facts. What never changes in objects is left out.
+    /// Boxes that frames, facts or virtual structs refer to, by number. References by constant places do not count.
     fn needed(&self, known: &[Known]) -> Vec<bool> {
         let mut needed = vec![false; self.boxes.len()];
         let roots = self.frames.iter().flat_map(|f| f.values.boxes());
@@ -125,7 +121,7 @@ impl JitState {
         needed
     }
 
-    /// Takes boxes and virtual structs in that order, numbers them anew, and adjusts all else that the state refers to.
+    /// Copies the boxes of `order` and their virtual structs into the state, and renumbers all references to them.
     /// `needed` is as in [`JitState::walk`].
     fn renumber(
         &mut self,
@@ -170,7 +166,7 @@ impl JitState {
                 }
             }
             red.fact = match red.fact {
-                // The pointer is gone: there is nothing left to learn.
+                // The pointer is unreachable, so the fact is useless.
                 Some(Fact::NonNull { of, .. }) if !kept(of) => None,
                 Some(Fact::NonNull { of, reverse }) => Some(Fact::NonNull {
                     of: to(of),
@@ -217,15 +213,15 @@ struct Walk<'a> {
     state: &'a JitState,
     /// See [`JitState::walk`].
     needed: Option<&'a [bool]>,
-    /// Those that were visited.
+    /// Visited boxes.
     order: Vec<BoxId>,
     seen: Vec<bool>,
-    /// Those to be visited next, the first one last.
+    /// Boxes to visit; the next one is last.
     left: Vec<BoxId>,
 }
 
 impl Walk<'_> {
-    /// A box that was not visited yet, and then what it consists of.
+    /// Visits a box and the boxes that it consists of.
     fn visit(&mut self, b: BoxId) {
         let mut next = Some(b);
         while let Some(b) = next.take().or_else(|| self.left.pop()) {

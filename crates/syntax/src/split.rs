@@ -9,7 +9,7 @@
 //! text                         outline             function C.f
 //! ```
 //!
-//! The functions are those that stand in no other function. What one says depends on its text, on the names of the classes
+//! The functions are those outside all other functions. The meaning of one depends on its text, on the names of the classes
 //! around it and on imports from `__future__`. Bytecode of a piece is that of the whole text, with other positions.
 
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ pub struct FunctionPiece {
     pub range: TextRange,
     /// The body in the text.
     pub body: Cut,
-    /// What stands for the body in the outline.
+    /// The replacement of the body in the outline.
     pub stub: Cut,
 }
 

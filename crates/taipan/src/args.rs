@@ -69,7 +69,7 @@ pub(crate) struct InitArgs {
     /// The folder, made if there is none; by default this one.
     #[arg(value_name = "FOLDER", default_value = ".")]
     pub(crate) folder: Utf8PathBuf,
-    /// What it is.
+    /// Kind of project.
     #[arg(long, value_enum, default_value = "interpreter")]
     pub(crate) template: Template,
     /// Only a program that greets, and a test.
@@ -80,7 +80,7 @@ pub(crate) struct InitArgs {
     pub(crate) name: Option<String>,
 }
 
-/// What a new project is.
+/// Kind of a new project.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Template {
     /// An interpreter of a small language, with a just-in-time compiler: where the first part of the book ends.
@@ -543,7 +543,7 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     /// The file with `target` or `entry_point`, or a folder, which stands for the project's target; by default this
     /// folder. Everything behind it is the program's.
-    // One argument of many words: options behind the target are words as well.
+    // One argument with many values, so that options behind the target are values.
     #[arg(value_name = "TARGET.py", trailing_var_arg = true)]
     words: Vec<String>,
     /// The target, once it is known.

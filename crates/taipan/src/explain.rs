@@ -26,7 +26,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> i32 {
     }
 }
 
-/// The code that is meant: letters are capitals, and a number alone is that of a code.
+/// The full code: letters become capitals, and a bare number gets the prefix.
 fn full_name(given: &str) -> String {
     let given = given.to_uppercase();
     match given.parse::<u32>() {
@@ -35,7 +35,7 @@ fn full_name(given: &str) -> String {
     }
 }
 
-/// The codes that begin with what is given, if that is more than the letters.
+/// A hint with the codes that start with `given`. None if `given` is only the letters of a code.
 fn beginning(given: &str) -> Option<String> {
     let codes = ErrorCode::ALL.iter().map(|c| c.as_str());
     let found: Vec<&str> = codes

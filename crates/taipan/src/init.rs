@@ -14,7 +14,7 @@ macro_rules! files {
     };
 }
 
-/// What every project has.
+/// Files of every project.
 const COMMON: &[Text] = files![
     ".gitignore" = "init/gitignore",
     ".helix/languages.toml" = "init/helix/languages.toml",
@@ -22,10 +22,10 @@ const COMMON: &[Text] = files![
     "pyproject.toml" = "init/pyproject.toml",
 ];
 
-/// Files that stay as they are if they are there.
+/// Names of files that are kept if they exist.
 const KEPT: [&str; 2] = [".gitignore", "README.md"];
 
-/// What the language of the templates is called.
+/// Name of the language in the templates.
 const NAME: &str = "minnow";
 
 impl Template {
@@ -73,7 +73,7 @@ impl Template {
         }
     }
 
-    /// What it is, and how it is tried out.
+    /// Description, and a command that runs the program.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Template::Interpreter => (

@@ -1,4 +1,4 @@
-//! What a project's configuration says of a command before it starts: its target, and variables of the environment.
+//! Settings of the project that apply before a command starts: its target, and environment variables.
 
 use std::ffi::OsStr;
 
@@ -48,10 +48,10 @@ pub(crate) unsafe fn prepare(command: &mut Command) -> Result<(), u8> {
     let Ok(about) = camino::absolute_utf8(&about) else {
         return Ok(());
     };
-    // What is wrong with the configuration is told by the command.
+    // The command itself reports errors in the configuration.
     let (db, config) = project(&about);
-    // Import time has them in any case: only what runs the program anyway has them as variables of the process, which
-    // say what is called by which name, too.
+    // Import time reads them from the configuration. Only commands that run the program set them for the process, since
+    // they also decide which executables names refer to.
     let variables = if runs { &config.env[..] } else { &[] };
     for (name, value) in variables {
         if std::env::var_os(OsStr::new(name)).is_none() {

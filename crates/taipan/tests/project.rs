@@ -278,7 +278,7 @@ fn variables_of_the_project() {
     assert_eq!(String::from_utf8_lossy(&o.stdout), "mine True mine\n");
 }
 
-/// A folder that already has what every folder has gets the rest.
+/// `init` keeps a README and a `.gitignore`, and adds the other files.
 #[test]
 fn a_new_project_beside_what_is_there() {
     let folder = tempfile::tempdir().unwrap();
@@ -331,7 +331,7 @@ fn templates() {
             expected,
             "{template}: {stderr}"
         );
-        // A word on standard error would be one of what the just-in-time compiler has not found.
+        // Warnings of the just-in-time compiler would appear on standard error.
         assert_eq!(stderr, "", "{template}");
         let checked = taipan(folder.path(), &["check"]);
         let checked = String::from_utf8(checked.stderr).unwrap();

@@ -49,7 +49,7 @@ fn project() -> TempDir {
     folder
 }
 
-/// What `taipan test` prints, with `T` for times.
+/// Output of `taipan test`, with `T` for times.
 fn printed(folder: &TempDir, args: &str) -> String {
     let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
         .arg("test")

@@ -1,7 +1,7 @@
 //! The recording of README.md: a terminal, as a picture that moves (`docs/pictures/terminal.svg`).
 //!
-//! Its commands are run by the real binary. The picture has to be what they print, except for times;
-//! `UPDATE_RECORDING=1` (`just recording`) makes it anew.
+//! The real binary runs its commands. The picture must show their output, except for times;
+//! `UPDATE_RECORDING=1` (`just recording`) updates it.
 
 mod support {
     pub(crate) mod terminal;
@@ -15,7 +15,7 @@ use regex::Regex;
 use support::terminal::on_terminal;
 use vt100::{Cell, Color, Screen};
 
-/// What is typed. All but the first are run in the folder that the first makes.
+/// The commands of the recording. The first creates a folder, in which the others run.
 const COMMANDS: &[&str] = &[
     "taipan init minnow && cd minnow",
     "taipan run main.py examples/fib.mw",
@@ -217,7 +217,7 @@ text { font: 14px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; 
 @media (prefers-reduced-motion: no-preference) { text { animation: show 1ms backwards } }
 ";
 
-/// Draws lines that appear one after another. What does not animate pictures shows the end.
+/// Draws lines that appear one after another. A viewer without animation shows the end.
 fn draw(lines: &[Line]) -> String {
     let width = (f64::from(SIZE.1) * ADVANCE) as usize + 2 * MARGIN;
     let height = lines.len() * LINE + 2 * MARGIN;

@@ -61,7 +61,7 @@ fn run(folder: &Path, program: &str, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What `rpython` says on standard error, without times; it has to succeed.
+/// Standard error of `rpython`, which must succeed, without times.
 fn said(folder: &Path, args: &[&str]) -> String {
     let o = run(folder, "rpython", args);
     let stderr = String::from_utf8(o.stderr).unwrap();
@@ -71,7 +71,7 @@ fn said(folder: &Path, args: &[&str]) -> String {
     time.replace_all(&stderr, "").into_owned()
 }
 
-/// What is said where it refuses.
+/// Standard error of `rpython`, which must refuse.
 fn refused(folder: &Path, args: &[&str]) -> String {
     let o = run(folder, "rpython", args);
     assert_eq!(o.status.code(), Some(2), "{args:?}");
@@ -152,7 +152,7 @@ fn only_errors_or_only_c_files() {
     assert_eq!(prints(&source, "targethello-c", &[]), "hello 1\n");
 }
 
-/// What would change the meaning is refused, with what to do.
+/// Options that would change the meaning are refused, with an alternative.
 #[test]
 fn refusals() {
     let folder = folder(&[("targethello.py", TARGET)]);
@@ -190,7 +190,7 @@ fn refusals() {
     assert!(unknown.contains("'--frob'"), "{unknown}");
 }
 
-/// What the target sets in its configuration counts as if it stood on the command line.
+/// Settings of the target's configuration count as options of the command line.
 #[test]
 fn settings_of_targets() {
     let folder = folder(&[

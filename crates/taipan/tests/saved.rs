@@ -501,8 +501,8 @@ fn it_is_cleaned_away() {
     assert_eq!(left, ["tidied"]);
 }
 
-/// Values that share the standard library's empty slice may go while a process continues with the memory of another:
-/// here all of one machine of `taipan init` does, for the other takes its place.
+/// A process that continues with saved memory may drop values that share the standard library's empty slice. Here one
+/// machine of `taipan init` replaces the other.
 #[test]
 fn another_program_in_the_same_place() {
     let p = Project::new();

@@ -89,7 +89,7 @@ pub struct TestOptions {
     pub failed_first: bool,
     /// Only look for tests.
     pub collect_only: bool,
-    /// Stop after so many failures.
+    /// Number of failures after which the run stops.
     pub max_failures: Option<usize>,
     /// How long a test may run.
     pub timeout: Duration,

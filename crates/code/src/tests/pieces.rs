@@ -7,7 +7,7 @@ use taipan_testkit::fuzz::{Choices, Target};
 
 use crate::{code, code_spans, disassemble, module_codes};
 
-/// Names, codes and places of all bodies of `/main.py`, and what is wrong with it.
+/// Names, codes and places of all bodies of `/main.py`, and its errors.
 fn outcome(db: &TestDb) -> Vec<String> {
     let file: File = db.file("/main.py");
     let codes = module_codes(db, file);

@@ -146,7 +146,7 @@ def main(n):
     );
 }
 
-/// A loop of an interpreter makes an object in each round, and has the one before as well.
+/// A loop of an interpreter allocates an object per iteration, and also holds that of the previous iteration.
 #[test]
 fn objects_that_loops_make() {
     let program = |after: &str| {
@@ -170,7 +170,7 @@ def main(n):
         )
     };
     same(&program("top.value = n + 1"), &expect![[""]]);
-    // The one before went by the merge point.
+    // The previous object passed the merge point.
     same(
         &program("if before is not None: before.value = n"),
         &expect![[r#"

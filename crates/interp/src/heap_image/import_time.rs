@@ -42,7 +42,7 @@ pub struct Image {
     pub tests: Tests,
     /// The name that `target()` gives the executable.
     pub executable: Option<Box<str>>,
-    /// What `target()` sets in `driver.config.translation`: paths below it and values, as texts.
+    /// Settings that `target()` makes in `driver.config.translation`: paths below it and values, as text.
     pub settings: Vec<(String, String)>,
     /// What a module for Python offers.
     pub extension: Extension,
@@ -459,7 +459,7 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
     )
 }
 
-/// What `target()` has set in `driver.config.translation`.
+/// Settings that `target()` has made in `driver.config.translation`.
 fn settings_of_target(it: &Interp) -> Vec<(String, String)> {
     let text = |v: &Value| v.as_text().map(str::to_owned);
     let pair = |v: &Value| match v {

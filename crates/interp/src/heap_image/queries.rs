@@ -315,7 +315,7 @@ pub fn executable_name(db: &dyn Db, program: Program) -> Option<Box<str>> {
     image(db, program).executable.clone()
 }
 
-/// What the program's `target()` sets in `driver.config.translation`: paths below it and values, as texts.
+/// Settings that `target()` makes in `driver.config.translation`: paths below it and values, as text.
 #[salsa::tracked(returns(clone))]
 pub fn target_settings(db: &dyn Db, program: Program) -> Vec<(String, String)> {
     image(db, program).settings.clone()

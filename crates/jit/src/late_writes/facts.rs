@@ -246,7 +246,7 @@ struct Reader<'a> {
     states: Vec<Option<State>>,
     /// What becomes of its arguments.
     arguments: Vec<Status>,
-    /// A variable may be more objects than when its block was read last.
+    /// The origins of a variable have grown since its block was read last.
     grown: bool,
 }
 
@@ -400,7 +400,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An object of a site is made. The one before is an older one from now on.
+    /// Allocates an object of a site. The previous newest object becomes an older one.
     fn makes(
         &mut self,
         block: &FlowBlock,
@@ -412,7 +412,7 @@ impl<'a> Reader<'a> {
         let before = std::mem::replace(&mut state.status[site as usize], status);
         let known = &mut state.status[older as usize];
         *known = (*known).max(before);
-        // Variables that may hold the one before: those that the block is entered with, and results of its calls.
+        // Variables that may hold the previous object: inputs of the block, and results of its calls.
         let results = block.steps.iter().filter_map(|step| match step {
             Step::Call(c) => self.flow.calls[*c as usize].result.map(|r| r.0),
             _ => None,

@@ -40,10 +40,9 @@ pub struct ObjectFlow {
 pub(super) enum Site {
     /// An argument of the function.
     Argument(u32),
-    /// It is the newest of those that were made here, by an allocation or by a function that makes it.
+    /// The newest object of an allocation, or of a call that returns a new object.
     New,
-    /// It was made at the site before, which has made another one since (the recency abstraction of Balakrishnan and Reps,
-    /// 2006).
+    /// The older objects of the preceding site (recency abstraction: Balakrishnan and Reps, 2006).
     Older,
 }
 
@@ -225,7 +224,7 @@ impl Reader<'_> {
         self.flow.sites.len() as u32 - 1
     }
 
-    /// The site of the newest object. That of the older ones comes behind it.
+    /// The site of the newest object. The site of the older objects is the next number.
     fn new_site(&mut self) -> u32 {
         self.flow.sites.extend([Site::New, Site::Older]);
         self.flow.sites.len() as u32 - 2

@@ -91,20 +91,20 @@ pub(super) enum Side {
     Link(TsLink),
 }
 
-/// What going to a side of a branch changes in a state: the state goes another way itself.
+/// The parts of a state that [`Specializer::take_side`] changes, so that the state can be restored.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one at a time, on the stack, and the small one is rare"
 )]
 enum Before {
-    /// Boxes that get known, their number, the innermost function, and whether a call may have left an exception.
+    /// Changed boxes, number of boxes, innermost frame, and [`JitState::exc_unknown`].
     Parts {
         changed: [Option<(BoxId, RedBox)>; 2],
         boxes: usize,
         frame: Frame,
         exc_unknown: bool,
     },
-    /// The fields of an object get known.
+    /// The whole state: any number of boxes may become constants.
     All(Box<JitState>),
 }
 

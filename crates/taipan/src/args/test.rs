@@ -37,7 +37,7 @@ pub(crate) struct TestArgs {
     /// Stop after the first failure.
     #[arg(short = 'x', long)]
     pub(crate) exit_first: bool,
-    /// Stop after so many failures.
+    /// Stop after N failures.
     #[arg(long = "maxfail", value_name = "N")]
     pub(crate) max_failures: Option<usize>,
     /// Seconds that a test may run.
@@ -70,7 +70,7 @@ pub(crate) struct TestArgs {
     /// passed, (A)ll, (N)one.
     #[arg(short = 'r', value_name = "LETTERS", default_value = "fE", value_parser = report_letters)]
     pub(crate) report: String,
-    /// List the slowest tests, so many of them; 0 for all.
+    /// List the N slowest tests; 0 for all.
     #[arg(long, value_name = "N")]
     pub(crate) durations: Option<usize>,
     /// A line per test.

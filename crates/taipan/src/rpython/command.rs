@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::table::{OPTIONS, Original, Takes};
 
-/// What the command line gives.
+/// A parsed command line.
 pub(crate) struct RpythonArgs {
     /// The options.
     pub(super) given: Vec<Given>,

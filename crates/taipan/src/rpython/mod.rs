@@ -48,7 +48,7 @@ pub(crate) fn of_process() -> Option<Result<Cli, clap::Error>> {
     }))
 }
 
-/// Sets what later steps read from the environment.
+/// Sets environment variables that later steps read.
 ///
 /// # Safety
 /// The process has one thread.
@@ -141,7 +141,7 @@ fn parsed(args: &RpythonArgs, plan: &Plan, target: &Utf8Path) -> Command {
     }
 }
 
-/// What a plan says that `taipan build` has no words for.
+/// The parts of a plan that `taipan build` has no options for.
 fn complete(context: &Context, build: &mut BuildArgs, plan: &Plan) {
     build.common.settings.clone_from(&plan.settings);
     if plan.goal() == Goal::Source {
@@ -151,8 +151,7 @@ fn complete(context: &Context, build: &mut BuildArgs, plan: &Plan) {
     }
 }
 
-/// What `target()` sets in `driver.config.translation`, if it has anything to do with that. Import time is not needed
-/// to know it of a target that does not mention a configuration.
+/// Settings that `target()` makes in `driver.config.translation`.
 fn settings_of_target(context: &Context, build: &BuildArgs) -> Vec<(String, String)> {
     let load = run::load_options(context, build);
     taipan_driver::target_settings(&context.db, &load, &build.target)

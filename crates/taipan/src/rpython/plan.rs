@@ -1,4 +1,4 @@
-//! What a command line of the original means as one of `taipan build`.
+//! Translation of the original's command line into one of `taipan build`.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) struct Plan {
     pub(super) compiler: Option<String>,
     /// One line for each option that has another effect than in the original.
     pub(super) notes: Vec<String>,
-    /// What targets see in `driver.config.translation`, by path.
+    /// Values in `driver.config.translation` as targets see them, by path.
     pub(super) settings: Vec<(String, String)>,
 }
 
@@ -171,7 +171,7 @@ impl Plan {
         self.words.iter().any(|(n, _)| *n == name)
     }
 
-    /// What depends on several options.
+    /// Adds words that depend on several options.
     fn settle(&mut self) {
         let by_c = match self.words.iter().find(|(n, _)| *n == "-O") {
             Some((_, level)) => matches!(level.as_str(), "2" | "3"),

@@ -14,9 +14,9 @@ pub(super) struct Original {
     pub(super) key: &'static str,
     /// The value behind it.
     pub(super) takes: Takes,
-    /// What it means, given or with a value.
+    /// Its meaning when given, or with a value.
     pub(super) on: Meaning,
-    /// What a switch means that is off (`--no-NAME`).
+    /// The meaning of its negative form (`--no-NAME`).
     pub(super) off: Meaning,
     /// Its line of the help; empty if the help does not show it.
     pub(super) help: &'static str,
@@ -34,17 +34,17 @@ pub(super) enum Takes {
     Text(&'static str),
 }
 
-/// What an option means to `taipan build`.
+/// Meaning of an option for `taipan build`.
 pub(super) enum Meaning {
     /// These words of `taipan build`; `{}` stands for the value.
     Build(&'static [&'static str]),
     /// The same, where that is not quite what the original does: the difference.
     Like(&'static [&'static str], &'static str),
-    /// What it asks for holds in any case.
+    /// No effect: it is always so.
     AsItIs,
-    /// It changes nothing here: why.
+    /// No effect, for this reason.
     NoEffect(&'static str),
-    /// It would change the program's meaning, and cannot be had: what to do instead.
+    /// Refused, since it would change the program's meaning; the alternative.
     Refused(&'static str),
     /// The step at which the translation ends.
     Step(Goal),
@@ -617,7 +617,7 @@ pub(super) const OPTIONS: &[Original] = &[
         AsItIs,
         HIDDEN
     ),
-    // What is said and kept.
+    // Output.
     original!("--batch", "", Word, AsItIs, HIDDEN),
     original!(
         "--verbose",

@@ -26,13 +26,13 @@ pub(crate) struct Style {
     pub(crate) traceback: Traceback,
     /// The output of a test follows its result.
     pub(crate) shows_output: bool,
-    /// What the summary lists.
+    /// Results that the summary lists.
     pub(crate) listed: Listed,
-    /// How many of the slowest tests are listed; 0 for all.
+    /// Number of slowest tests that are listed; 0 for all.
     pub(crate) durations: Option<usize>,
 }
 
-/// What the summary lists, by the letters of `-r`.
+/// Results that the summary lists, by the letters of `-r`.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed {
     failed: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// What failed.
+    /// Failed tests.
     pub(crate) const FAILED: Listed = Listed {
         failed: true,
         errors: true,
@@ -65,7 +65,7 @@ impl Listed {
         }
     }
 
-    /// The word for a result, if it is listed, and what is said of it.
+    /// The word for a result, if it is listed, and its text.
     fn word(self, r: &TestResult) -> Option<(&'static str, u8, String)> {
         Some(match &r.outcome {
             TestOutcome::Failed(f) if self.failed => ("FAILED", color::RED, f.headline()),
@@ -244,7 +244,7 @@ impl TestReporter for Terminal {
 }
 
 impl Terminal {
-    /// Prints what became of a test.
+    /// Prints the result of a test.
     fn result(&mut self, r: &TestResult) {
         self.done += 1;
         let (letter, _, code) = marks(r);

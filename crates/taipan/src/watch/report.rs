@@ -1,4 +1,4 @@
-//! What is told of a round, in words.
+//! The text of a round's report.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use taipan_watch::{Answer, Reran};
 
 /// More names than this are counted.
 const MOST_FILES: usize = 3;
-/// Shorter phases are not told.
+/// Shorter phases are left out.
 const SHORTEST: Duration = Duration::from_micros(50);
 
-/// What is told of a round, in whole lines.
+/// The report of a round, in whole lines.
 #[derive(Clone, Default)]
 pub(super) struct Told {
-    /// Which files changed.
+    /// Changed files.
     pub(super) changed: String,
-    /// What ran because of it, and how long it took.
+    /// Queries that ran, and their time.
     pub(super) statistics: String,
-    /// What `--timings` asks for.
+    /// The table of `--timings`.
     pub(super) timings: String,
 }
 
@@ -31,7 +31,7 @@ impl Told {
     }
 }
 
-/// What changed, what ran because of it, and how long it took.
+/// The report of a round.
 pub(super) fn told<T>(db: &Database, answer: &Answer<T>) -> Told {
     let here = std::env::current_dir()
         .ok()

@@ -11,7 +11,7 @@ use crossterm::{cursor, execute};
 use super::Shown;
 use super::report::Told;
 
-/// A step through what is shown.
+/// A scrolling step.
 #[derive(Clone, Copy)]
 pub(super) enum Scroll {
     Line(isize),
@@ -184,7 +184,7 @@ impl Screen {
             let _ = writeln!(out, "{}", self.style(&title, |t| t.bold().to_string()));
         }
         let dim = |text: &str| self.style(text, |t| t.dim().to_string());
-        // What was edited and what came of it stand first.
+        // Changed files and verdict come first.
         for line in page.told.changed.lines() {
             let _ = writeln!(out, "{}", dim(line));
         }
@@ -279,7 +279,7 @@ impl Screen {
     }
 }
 
-/// Columns and rows of the terminal; the usual ones where it does not say.
+/// Columns and rows of the terminal; 80 and 24 if unknown.
 fn dimensions() -> (usize, usize) {
     match size() {
         Ok((columns @ 1.., rows @ 1..)) => (usize::from(columns), usize::from(rows)),
@@ -287,12 +287,12 @@ fn dimensions() -> (usize, usize) {
     }
 }
 
-/// Rows of a line on a screen of so many columns, which wraps what is longer.
+/// Number of rows that a line takes on a screen with `columns` columns.
 fn rows_of(line: &str, columns: usize) -> usize {
     width(line).div_ceil(columns).max(1)
 }
 
-/// The characters of a line that take room: those of escape sequences do not.
+/// Number of columns of a line, without escape sequences.
 fn width(line: &str) -> usize {
     let mut chars = line.chars();
     let mut width = 0;
@@ -307,7 +307,7 @@ fn width(line: &str) -> usize {
     width
 }
 
-/// How many of the lines fit, from the first on; one at least.
+/// Number of lines, from the first, that fit into `room` rows; at least one.
 fn fitting(lines: &[&str], room: usize, columns: usize) -> usize {
     let mut used = 0;
     let fits = lines.iter().take_while(|line| {

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs a command on a terminal of its own, of so many rows and columns. `seen` is called whenever the screen changes.
+/// Runs a command on a new terminal with the given rows and columns. Calls `seen` whenever the screen changes.
 pub(crate) fn on_terminal(
     mut command: Command,
     (rows, columns): (u16, u16),
@@ -39,7 +39,7 @@ pub(crate) fn on_terminal(
     let mut terminal = vt100::Parser::new(rows, columns, 1000);
     let mut from = fs::File::from(ours);
     let mut buffer = [0; 4096];
-    // A terminal without a program answers with an error.
+    // Reading a terminal without a program returns an error.
     while let Ok(n @ 1..) = from.read(&mut buffer) {
         // A line may come and go within what was read at once.
         for piece in buffer[..n].split_inclusive(|b| *b == b'\r') {
