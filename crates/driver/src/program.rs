@@ -61,11 +61,7 @@ pub fn executable_name(
     options: &LoadOptions,
     target: &Utf8Path,
 ) -> Option<Utf8PathBuf> {
-    let program = load(db, target, options).ok()?;
-    let file = db.files().get(db, program.target(db));
-    if !file.text(db).contains("exe_name") {
-        return None;
-    }
+    let program = program_that_mentions(db, options, target, &["exe_name"])?;
     // Errors of the program are reported when it is compiled.
     let name = guarded(|| taipan_interp::executable_name(db, program)).ok()??;
     Some(Utf8PathBuf::from(&*name))
@@ -78,16 +74,23 @@ pub fn target_settings(
     options: &LoadOptions,
     target: &Utf8Path,
 ) -> Vec<(String, String)> {
-    let Ok(program) = load(db, target, options) else {
+    let Some(program) = program_that_mentions(db, options, target, &["config", "goal"]) else {
         return Vec::new();
     };
-    let file = db.files().get(db, program.target(db));
-    let text = file.text(db);
-    if !text.contains("config") && !text.contains("goal") {
-        return Vec::new();
-    }
     // Errors of the program are reported when it is compiled.
     guarded(|| taipan_interp::target_settings(db, program)).unwrap_or_default()
+}
+
+/// The program of a target whose text contains one of `words`. None if it contains none, or cannot be loaded.
+fn program_that_mentions(
+    db: &Database,
+    options: &LoadOptions,
+    target: &Utf8Path,
+    words: &[&str],
+) -> Option<Program> {
+    let program = load(db, target, options).ok()?;
+    let text = db.files().get(db, program.target(db)).text(db);
+    words.iter().any(|w| text.contains(w)).then_some(program)
 }
 
 /// The roots of a whole program: its entry point.
