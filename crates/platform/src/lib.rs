@@ -15,6 +15,7 @@
 //! tools       what pkg-config and its like know
 //! flags       options of compilers that can neither run nor write anything
 //! sandbox     processes with bounds
+//! start       starting processes without a copy of this one
 //! state       whether a file has changed
 //! ```
 //!
@@ -35,6 +36,7 @@ mod llvm;
 mod question;
 mod sandbox;
 mod secret;
+mod start;
 mod state;
 mod tools;
 

@@ -7,10 +7,11 @@
 //! call that is not on its list, so that no program continues after a denied call.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{self, PipeReader, Read};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use landlock::{
@@ -21,6 +22,8 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
 };
+
+use crate::start::{Environment, Running, ended, start, wait};
 
 /// Limits of a process.
 #[derive(Clone, Copy, Debug)]
@@ -93,39 +96,48 @@ const LARGEST_FILE: u64 = 1 << 28;
 /// It cannot be started, this kernel cannot confine it, or it is not wanted any more
 /// ([`io::ErrorKind::Interrupted`]).
 pub fn run_bounded(
-    mut command: Command,
+    command: Command,
     limits: Limits,
     confinement: Confinement<'_>,
     is_wanted: IsWanted<'_>,
 ) -> io::Result<Ended> {
-    let (mut rules, filter) = match confinement {
-        Confinement::None => (None, None),
-        Confinement::Compiler(folder) => (compiler_rules(folder), None),
+    let (rules, filter, environment) = match confinement {
+        Confinement::None => (None, None, Environment::Inherited),
+        Confinement::Compiler(folder) => (compiler_rules(folder), None, Environment::Inherited),
         Confinement::Program(folders) => {
-            command.env_clear();
-            (Some(program_rules(folders)?), Some(program_filter()?))
+            let (rules, filter) = (program_rules(folders)?, program_filter()?);
+            (Some(rules), Some(filter), Environment::Empty)
         }
     };
+    // Closed here, once the process is started. There is none where the kernel lacks Landlock.
+    let rules = rules.and_then(Option::<OwnedFd>::from);
     let is_program = matches!(confinement, Confinement::Program(_));
-    let prepare = move || {
+    let prepare = || {
         bound(limits, is_program)?;
-        if let Some(rules) = rules.take() {
-            rules.restrict_self().map_err(io::Error::other)?;
+        if let Some(rules) = &rules {
+            restrict(rules.as_raw_fd())?;
         }
         match &filter {
             Some(filter) => seccompiler::apply_filter(filter).map_err(io::Error::other),
             None => Ok(()),
         }
     };
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    // SAFETY: system calls on what was made before the fork; memory is only allocated for errors, after
-    // which the new process ends.
-    unsafe { command.pre_exec(prepare) };
-    watch(command, limits, is_wanted)
+    // SAFETY: system calls on what was made before; memory is only allocated for errors.
+    let process = unsafe { start(&command, environment, &prepare)? };
+    watch(process, limits, is_wanted)
+}
+
+/// Restricts this process by Landlock rules.
+fn restrict(rules: RawFd) -> io::Result<()> {
+    // SAFETY: numbers.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::syscall(libc::SYS_landlock_restrict_self, rules, 0) == 0
+    };
+    match done {
+        true => Ok(()),
+        false => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Sets the limits of this process, which the system sees to.
@@ -162,44 +174,33 @@ fn bound(limits: Limits, is_program: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for a command's end, and ends it with all that it has started where it does not come.
-fn watch(mut command: Command, limits: Limits, is_wanted: IsWanted<'_>) -> io::Result<Ended> {
-    let mut child = command.spawn()?;
-    let group = -(child.id() as libc::pid_t);
+/// Waits for a process's end, and ends it with all that it has started where it does not come.
+fn watch(child: Running, limits: Limits, is_wanted: IsWanted<'_>) -> io::Result<Ended> {
+    let group = -child.id;
     let until = Instant::now() + limits.time;
-    let reader = |stream: Option<Box<dyn Read + Send>>| {
+    let reader = |stream: PipeReader| {
         std::thread::spawn(move || {
             let mut text = Vec::new();
-            if let Some(stream) = stream {
-                // Unreadable output counts as none.
-                let _ = stream.take(limits.output + 1).read_to_end(&mut text);
-            }
+            // Unreadable output counts as none.
+            let _ = stream.take(limits.output + 1).read_to_end(&mut text);
             text
         })
     };
-    let out = child
-        .stdout
-        .take()
-        .map(|s| Box::new(s) as Box<dyn Read + Send>);
-    let err = child
-        .stderr
-        .take()
-        .map(|s| Box::new(s) as Box<dyn Read + Send>);
-    let (out, err) = (reader(out), reader(err));
+    let (out, err) = (reader(child.stdout), reader(child.stderr));
     let mut exceeded = None;
     let mut pause = Duration::from_micros(200);
     let status = loop {
-        if let Some(status) = child.try_wait()? {
+        if let Some(status) = ended(child.id)? {
             break status;
         }
         if Instant::now() > until {
             exceeded = Some("time");
             end(group);
-            break child.wait()?;
+            break wait(child.id)?;
         }
         if !is_wanted() {
             end(group);
-            child.wait()?;
+            wait(child.id)?;
             return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
         std::thread::sleep(pause);
