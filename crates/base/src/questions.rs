@@ -11,15 +11,15 @@ use std::hash::Hash as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, iter};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use taipan_language::Machine;
 use taipan_platform::{
-    Blake3, CAnswered, IsWanted, ask_c_compiler, ask_tool, c_compiler, file_identity, find_library,
-    is_system, library_folder, state_of, user_cache_folder,
+    Blake3, CAnswered, CObject, IsWanted, ask_c_compiler, ask_tool, c_compiler, compile_shared,
+    file_identity, find_library, is_system, library_folder, state_of, user_cache_folder,
 };
 pub use taipan_platform::{CAnswer, CQuestion, ToolQuestion, Wanted};
 
@@ -62,6 +62,8 @@ const VARIABLES: &[&str] = &[
 #[derive(Default)]
 pub struct Questions {
     asked: Mutex<HashMap<Utf8PathBuf, Asked>>,
+    /// Shared code of questions, by what it is compiled from besides files.
+    shared: Mutex<HashMap<Utf8PathBuf, Arc<Shared>>>,
     /// Answers of other processes do not count, nor are any left to them.
     is_alone: AtomicBool,
 }
@@ -71,6 +73,14 @@ struct Asked {
     record: Record,
     /// It was answered just now.
     is_new: bool,
+}
+
+/// Code that questions share.
+struct Shared {
+    object: CObject,
+    about: String,
+    /// The state of each input.
+    states: Vec<String>,
 }
 
 /// An answer with what it was made from.
@@ -230,7 +240,17 @@ impl Questions {
             answer,
             inputs,
             exceeded,
-        } = ask_c_compiler(question, &work.0, is_wanted)?;
+        } = match self.shared(question, about, &work.0, is_wanted)? {
+            Ok(shared) => {
+                let shared = shared.as_ref().map(|s| &s.object);
+                ask_c_compiler(question, shared, &work.0, is_wanted)?
+            }
+            Err(answer) => CAnswered {
+                answer,
+                inputs: Vec::new(),
+                exceeded: false,
+            },
+        };
         let record = Record {
             about: about.to_owned(),
             inputs: inputs
@@ -247,6 +267,54 @@ impl Questions {
             let _ = fs::write(&made, text).and_then(|()| fs::rename(&made, &kept));
         }
         Ok(record)
+    }
+}
+
+impl Questions {
+    /// The shared code of a question, if it has some: compiled for an earlier one, or now. Without it the
+    /// result is the answer.
+    fn shared(
+        &self,
+        question: &CQuestion,
+        about: &str,
+        folder: &Path,
+        is_wanted: IsWanted<'_>,
+    ) -> io::Result<Result<Option<Arc<Shared>>, CAnswer>> {
+        if question.shared.is_empty() {
+            return Ok(Ok(None));
+        }
+        let key = path_of(&Question::Compiler(CQuestion {
+            source: String::new(),
+            wanted: Wanted::Constants,
+            ..question.clone()
+        }));
+        let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all().get(&key).cloned();
+        if let Some(known) = known
+            && known.about == about
+            && known.is_fresh()
+        {
+            return Ok(Ok(Some(known)));
+        }
+        Ok(match compile_shared(question, folder, is_wanted)? {
+            Ok(object) => {
+                let made = Arc::new(Shared {
+                    about: about.to_owned(),
+                    states: object.inputs.iter().map(|f| state_of(f)).collect(),
+                    object,
+                });
+                all().insert(key, made.clone());
+                Ok(Some(made))
+            }
+            Err(answer) => Err(answer),
+        })
+    }
+}
+
+impl Shared {
+    fn is_fresh(&self) -> bool {
+        let mut inputs = self.object.inputs.iter().zip(&self.states);
+        inputs.all(|(f, state)| state_of(f) == *state)
     }
 }
 
@@ -398,11 +466,45 @@ mod tests {
         Question::Compiler(CQuestion {
             machine: Machine::HOST,
             source: format!("#include <cfg.h>\nconst long long taipan_i_0 = {expression};\n"),
+            shared: String::new(),
             options: vec![format!("-I{}", folder.display())],
             headers: Vec::new(),
             wanted: Wanted::Constants,
             trusted: false,
         })
+    }
+
+    #[test]
+    fn shared_code_follows_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let header = folder.path().join("cfg.h");
+        let call = |n: u32| {
+            let source = format!(
+                "#include <stdio.h>\nint more(int);\nint main(void) {{ printf(\"%d\", more({n})); return 0; }}\n"
+            );
+            Question::Compiler(CQuestion {
+                machine: Machine::HOST,
+                source,
+                shared: "#include <cfg.h>\nint more(int n) { return n + LIMIT; }\n".to_owned(),
+                options: vec![format!("-I{}", folder.path().display())],
+                headers: Vec::new(),
+                wanted: Wanted::Output,
+                trusted: false,
+            })
+        };
+        let questions = Questions::default();
+        questions.keep(false);
+        let said = |n| {
+            let path = questions.ask(call(n), &|| true).unwrap();
+            text(questions.read(&path))
+        };
+        fs::write(&header, "#define LIMIT 5\n").unwrap();
+        assert_eq!(said(1), "said\n6");
+        assert_eq!(said(2), "said\n7");
+        assert_eq!(questions.shared.lock().unwrap().len(), 1);
+        fs::write(&header, "#define LIMIT 50\n").unwrap();
+        assert_eq!(said(3), "said\n53");
+        assert_eq!(said(1), "said\n51");
     }
 
     fn text(contents: FileContents) -> String {

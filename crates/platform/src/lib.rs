@@ -53,7 +53,9 @@ pub use libraries::{
 };
 pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
 pub use llvm::Llvm;
-pub use question::{CAnswer, CAnswered, CQuestion, Wanted, ask_c_compiler};
+pub use question::{
+    CAnswer, CAnswered, CObject, CQuestion, Wanted, ask_c_compiler, compile_shared,
+};
 pub use sandbox::{Confinement, Ended, IsWanted, Limits, run_bounded};
 pub use secret::user_secret;
 pub use state::{is_system, state_of};

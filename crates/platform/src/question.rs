@@ -29,6 +29,8 @@ pub struct CQuestion {
     pub machine: Machine,
     /// The C program.
     pub source: String,
+    /// Further C code of the program, compiled separately: many questions have the same. Empty if there is none.
+    pub shared: String,
     /// Options of the compiler.
     pub options: Vec<String>,
     /// Headers that only the compiler sees: what sources include them by, and their text.
@@ -77,6 +79,15 @@ pub struct CAnswered {
     pub exceeded: bool,
 }
 
+/// The shared code of a question as an object file.
+#[derive(Clone, Debug)]
+pub struct CObject {
+    /// The bytes of the file.
+    pub bytes: Vec<u8>,
+    /// Files that the compiler has read. Absolute.
+    pub inputs: Vec<PathBuf>,
+}
+
 /// Limits of compilers.
 const COMPILER: Limits = Limits {
     time: Duration::from_secs(20),
@@ -102,13 +113,61 @@ const TRUSTED: Limits = Limits {
 /// compiler's memory: none is taken behind a token.
 const FIRST_TOKEN: &str = "typedef int taipan_first_token;\n";
 
-/// Asks the C compiler. The folder is for this question alone.
+impl CQuestion {
+    /// The operation that an untrusted folder may not do.
+    fn forbidden(&self) -> Option<CAnswer> {
+        let option = match self.trusted {
+            true => None,
+            false => refused_option(&self.options),
+        };
+        option.map(|option| {
+            CAnswer::Forbidden(format!(
+                "the C compiler is given `{option}`, which may run a program or write a file"
+            ))
+        })
+    }
+}
+
+/// Compiles the shared code of a question. The folder is for this question alone. Without an object the
+/// result is the answer to the question.
+///
+/// # Errors
+/// As [`ask_c_compiler`].
+pub fn compile_shared(
+    question: &CQuestion,
+    folder: &Path,
+    is_wanted: IsWanted<'_>,
+) -> io::Result<Result<CObject, CAnswer>> {
+    if let Some(forbidden) = question.forbidden() {
+        return Ok(Err(forbidden));
+    }
+    let cc = match c_compiler(question.machine) {
+        Ok(cc) => cc,
+        Err(why) => return Ok(Err(CAnswer::Refused(why))),
+    };
+    let shared = CQuestion {
+        source: question.shared.clone(),
+        wanted: Wanted::Constants,
+        ..question.clone()
+    };
+    let asked = Asked::prepare(&shared, folder, &cc, is_wanted)?;
+    if let Some(messages) = failure(&asked.compile()?) {
+        return Ok(Err(CAnswer::Refused(messages)));
+    }
+    Ok(Ok(CObject {
+        bytes: fs::read(&asked.made)?,
+        inputs: asked.headers(),
+    }))
+}
+
+/// Asks the C compiler. `shared` is the shared code of the question. The folder is for this question alone.
 ///
 /// # Errors
 /// Files of the folder cannot be written or read, or the answer is not wanted any more
 /// ([`io::ErrorKind::Interrupted`]).
 pub fn ask_c_compiler(
     question: &CQuestion,
+    shared: Option<&CObject>,
     folder: &Path,
     is_wanted: IsWanted<'_>,
 ) -> io::Result<CAnswered> {
@@ -117,27 +176,29 @@ pub fn ask_c_compiler(
         inputs: Vec::new(),
         exceeded: false,
     };
-    if !question.trusted
-        && let Some(option) = refused_option(&question.options)
-    {
+    if let Some(forbidden) = question.forbidden() {
         if question.wanted == Wanted::Inputs {
             // The compilation of the sources reports it.
             return Ok(refused(CAnswer::Said(String::new())));
         }
-        let text =
-            format!("the C compiler is given `{option}`, which may run a program or write a file");
-        return Ok(refused(CAnswer::Forbidden(text)));
+        return Ok(refused(forbidden));
     }
     let cc = match c_compiler(question.machine) {
         Ok(cc) => cc,
         Err(why) => return Ok(refused(CAnswer::Refused(why))),
     };
-    let asked = Asked::prepare(question, folder, &cc, is_wanted)?;
+    let mut asked = Asked::prepare(question, folder, &cc, is_wanted)?;
+    if let Some(shared) = shared {
+        let object = folder.join("shared.o");
+        fs::write(&object, &shared.bytes)?;
+        asked.shared = Some(object);
+    }
     if question.wanted == Wanted::Inputs {
         return asked.inputs();
     }
     let compiled = asked.compile()?;
     let mut inputs = asked.headers();
+    inputs.extend(shared.iter().flat_map(|s| s.inputs.iter().cloned()));
     let answer = match failure(&compiled) {
         Some(messages) => {
             if inputs.is_empty() && compiled.exceeded.is_none() {
@@ -178,6 +239,7 @@ struct Asked<'a> {
     folder: &'a Path,
     cc: &'a OsStr,
     source: PathBuf,
+    shared: Option<PathBuf>,
     made: PathBuf,
     rules: PathBuf,
     is_wanted: IsWanted<'a>,
@@ -203,6 +265,7 @@ impl<'a> Asked<'a> {
             folder,
             cc,
             source,
+            shared: None,
             made,
             rules,
             is_wanted,
@@ -255,7 +318,8 @@ impl<'a> Asked<'a> {
             .arg("-MD")
             .arg("-o")
             .arg(&self.made)
-            .arg(&self.source);
+            .arg(&self.source)
+            .args(&self.shared);
         self.options(&mut command);
         self.run(command)
     }
@@ -521,6 +585,7 @@ mod tests {
         CQuestion {
             machine: Machine::HOST,
             source: source.to_owned(),
+            shared: String::new(),
             options: Vec::new(),
             headers: Vec::new(),
             wanted,
@@ -530,7 +595,7 @@ mod tests {
 
     fn ask(question: &CQuestion) -> CAnswered {
         let folder = tempfile::tempdir().unwrap();
-        ask_c_compiler(question, folder.path(), &|| true).unwrap()
+        ask_c_compiler(question, None, folder.path(), &|| true).unwrap()
     }
 
     fn answer(source: &str, wanted: Wanted) -> CAnswer {
@@ -583,6 +648,42 @@ mod tests {
         assert!(messages.contains("no_such_thing"), "{messages}");
         let never = "int main(void) { return 3; }";
         assert!(matches!(answer(never, Wanted::Output), CAnswer::Refused(_)));
+    }
+
+    #[test]
+    fn shared_code_is_compiled_once_for_many_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let header = folder.path().join("cfg.h");
+        fs::write(&header, "#define N 40\n").unwrap();
+        let options = vec![format!("-I{}", folder.path().display())];
+        let with_shared = |source: &str, shared: &str| CQuestion {
+            shared: shared.to_owned(),
+            options: options.clone(),
+            ..question(source, Wanted::Output)
+        };
+        let code = "#include <cfg.h>\nint more(int n) { return n + N; }\n";
+        let compile = |question: &CQuestion| {
+            let work = tempfile::tempdir().unwrap();
+            compile_shared(question, work.path(), &|| true).unwrap()
+        };
+        let object = compile(&with_shared("", code)).unwrap();
+        assert!(object.inputs.contains(&header), "{:?}", object.inputs);
+        for (n, printed) in [(1, "41"), (2, "42")] {
+            let program = format!(
+                "#include <stdio.h>\nint more(int);\nint main(void) {{ printf(\"%d\", more({n})); return 0; }}\n"
+            );
+            let asked = with_shared(&program, code);
+            let work = tempfile::tempdir().unwrap();
+            let known = ask_c_compiler(&asked, Some(&object), work.path(), &|| true).unwrap();
+            assert_eq!(known.answer, CAnswer::Said(printed.to_owned()));
+            assert!(known.inputs.contains(&header), "{:?}", known.inputs);
+        }
+        let refused = compile(&with_shared("", "no C"));
+        assert!(matches!(refused, Err(CAnswer::Refused(_))));
+        let mut unsafe_option = with_shared("", code);
+        unsafe_option.options = vec!["-B.".to_owned()];
+        let forbidden = compile(&unsafe_option);
+        assert!(matches!(forbidden, Err(CAnswer::Forbidden(_))));
     }
 
     #[test]

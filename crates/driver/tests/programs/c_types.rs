@@ -61,6 +61,38 @@ def heavy(n):
     );
 }
 
+/// Functions of C sources are called as well: some that the linker finds, and one that only its own file sees.
+#[test]
+fn functions_of_c_sources_are_called_while_a_program_loads() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.translator.tool.cbuild import ExternalCompilationInfo
+eci = ExternalCompilationInfo(
+    post_include_bits=['Signed shifted(Signed); void fill(char *);'],
+    separate_module_sources=['''
+static Signed by(void) { return 40; }
+Signed shifted(Signed n) { return n + by(); }
+void fill(char *p) { *p = 7; }
+'''])
+shifted = rffi.llexternal('shifted', [lltype.Signed], lltype.Signed, compilation_info=eci)
+by = rffi.llexternal('by', [], lltype.Signed, compilation_info=eci)
+fill = rffi.llexternal('fill', [rffi.CCHARP], lltype.Void, compilation_info=eci)
+SHIFTED = [shifted(n) for n in range(5)]
+BY = by()
+memory = lltype.malloc(rffi.CCHARP.TO, 1, flavor='raw', track_allocation=False)
+fill(memory)
+FILLED = ord(memory[0])
+def f(n):
+    return SHIFTED[n], BY, FILLED
+",
+        "
+        f(1) == [41,40,7]
+        f(4) == [44,40,7]
+        ",
+    );
+}
+
 /// A header that the program writes may be included by one that is there already.
 #[test]
 fn headers_that_other_headers_include() {

@@ -11,10 +11,11 @@ use crate::space::builtin::Args;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R};
 
-/// `ask_c_compiler(source, options, headers, wanted)`: whether the C program compiled, and what is wanted
-/// of it or what the compiler said. Headers are what `written_files` returns.
+/// `ask_c_compiler(source, options, headers, wanted, shared='')`: whether the C program compiled, and what is wanted
+/// of it or what the compiler said. Headers are what `written_files` returns; `shared` is C code that is compiled
+/// separately, once for all questions that have it.
 pub(crate) fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
-    args.expect(it, "ask_c_compiler", 4, 4)?;
+    args.expect(it, "ask_c_compiler", 4, 5)?;
     let source = it.name_of(&args.pos[0], "C program")?;
     let mut options = Vec::new();
     for o in it.list_of(&args.pos[1])? {
@@ -31,9 +32,14 @@ pub(crate) fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
         "inputs" => Wanted::Inputs,
         _ => Wanted::Output,
     };
+    let shared = match args.pos.get(4) {
+        Some(shared) => it.name_of(shared, "C code")?,
+        None => String::new(),
+    };
     let question = CQuestion {
         machine: seen_machine(it),
         source,
+        shared,
         options,
         headers,
         wanted,

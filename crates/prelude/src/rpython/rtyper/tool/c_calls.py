@@ -4,7 +4,8 @@ No C code runs in the process that loads the program: the C compiler makes a pro
 call, and what that prints is the result. So a function of the same library gives the same result
 for the same arguments each time. In a folder that is not trusted the program can compute, and
 nothing else. Where the function is in C sources of the program that declares it, these are part of
-the one that is made: all of them in one translation unit.
+the one that is made: all of them in one translation unit, which is compiled once for all calls, or together
+with the call where it does not compile or link otherwise.
 
 Arguments and results are numbers, and memory that holds numbers or characters. The memory of an
 argument is copied into the program, and back after the call. A result that is a string is a copy
@@ -16,7 +17,7 @@ import os
 import struct
 
 from rpython.rtyper.lltypesystem import lltype, rffi
-from rpython.rtyper.tool.rffi_platform import CompilationError, ask_statements
+from rpython.rtyper.tool.rffi_platform import CompilationError, ask_statements, shared_code
 from rpython.translator.tool.cbuild import FIELDS, ExternalCompilationInfo
 
 # The program's own malloc(). New memory is zero, and nothing is used twice: results depend on
@@ -80,8 +81,7 @@ def call(name, args, result, external, values):
         else:
             parts.append(_literal(name, T, v))
     eci = eci.merge(ExternalCompilationInfo(includes=['errno.h']))
-    if memory or _is_array(result) or _is_struct(result):
-        eci = eci.merge(ExternalCompilationInfo(post_include_bits=[_MEMORY]))
+    bits = [_MEMORY] if memory or _is_array(result) or _is_struct(result) else []
     if is_declared:
         callee = name
     else:
@@ -91,7 +91,7 @@ def call(name, args, result, external, values):
         callee = 'taipan_callee'
     before.append('errno = %d;' % _errno_memory()[0])
     before += _called(name, result, '%s(%s)' % (callee, ', '.join(parts)))
-    said = _ask(name, eci, before + _say(name, result) + after)
+    said = _ask(name, eci, bits, before + _say(name, result) + after)
     values = {}
     for line in said:
         key, kind, text = (line + '  ').split(' ', 2)
@@ -111,19 +111,30 @@ def _errno_memory():
     return _errno[0]
 
 
-def _ask(name, eci, lines):
+# Functions that are in C sources: the name, and what they are compiled with.
+_in_sources = {}
+
+def _ask(name, eci, bits, lines):
     """What the program prints. Many functions are in a library, whatever C sources come with
     them, so that these are only part of a program that does not link without them."""
     texts = list(eci.separate_module_sources)
     texts += ['#include "%s"' % os.path.abspath(path) for path in eci.separate_module_files]
+    known = (name, eci)
     eci = eci.copy_without('separate_module_sources', 'separate_module_files')
+    program = eci.merge(ExternalCompilationInfo(post_include_bits=bits))
+    if known not in _in_sources:
+        try:
+            return ask_statements(program, lines)
+        except CompilationError as e:
+            if not texts:
+                raise _refused(name, str(e))
+        _in_sources[known] = True
     try:
-        return ask_statements(eci, lines)
-    except CompilationError as e:
-        if not texts:
-            raise _refused(name, str(e))
+        return ask_statements(program, lines, shared_code(eci, texts))
+    except CompilationError:
+        pass
     try:
-        return ask_statements(eci.merge(ExternalCompilationInfo(post_include_bits=texts)), lines)
+        return ask_statements(program.merge(ExternalCompilationInfo(post_include_bits=texts)), lines)
     except CompilationError as e:
         raise _refused(name, str(e))
 

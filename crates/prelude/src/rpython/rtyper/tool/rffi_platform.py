@@ -283,23 +283,29 @@ def _options(eci):
     options += ['-L' + d for d in eci.library_dirs]
     return options + ['-l' + l for l in eci.libraries] + list(eci.link_extra)
 
-def _ask(eci, lines, wanted):
+def _ask(eci, lines, wanted, shared=''):
     """What is wanted of a C program with these lines: the constants among its declarations, or
-    whether statements link, or what they print."""
+    whether statements link, or what they print. `shared` is C code that is compiled separately."""
     parts = [_START, _header(eci)]
     if wanted == 'constants':
         parts += lines
     else:
         parts += [_PROGRAM] + lines + ['return 0;\n}\n']
-    ok, text = ask_c_compiler('\n'.join(parts), _options(eci), eci._written_headers(), wanted)
+    ok, text = ask_c_compiler('\n'.join(parts), _options(eci), eci._written_headers(), wanted,
+                              shared)
     if not ok:
         raise CompilationError(text)
     return text.splitlines()
 
-def ask_statements(eci, lines):
+def ask_statements(eci, lines, shared=''):
     """What a C program with these statements prints, line by line. It runs, with no access to
-    files, processes and the network unless the program's folder is trusted."""
-    return _ask(eci, lines, 'output')
+    files, processes and the network unless the program's folder is trusted. `shared` is C code that
+    is compiled separately."""
+    return _ask(eci, lines, 'output', shared)
+
+def shared_code(eci, texts):
+    """C code behind the headers of an ExternalCompilationInfo, for `ask_statements`."""
+    return '\n'.join([_START, _header(eci)] + texts)
 
 def ask_values(eci, asked):
     """Dicts of values by key, one for each of the questions. Each has the macros that must be
