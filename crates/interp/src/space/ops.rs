@@ -2,10 +2,11 @@
 //! space as the engine sees it.
 
 use num_traits::ToPrimitive;
-use taipan_code::{CallDesc, Code, CodeId, ImportDesc};
+use taipan_code::{CallDesc, Code, CodeId, ImportDesc, Instr};
 use taipan_graph::HlOp;
 
 use super::builtin::Args;
+use super::builtins::functions::{RANGE, iterated_range};
 use super::dict::Name;
 use super::heap::{Function, Kind, Ref};
 use super::meant::Lacks;
@@ -413,7 +414,7 @@ impl ObjectSpace for Running<'_, '_> {
     ) -> R<()> {
         let plain = desc.keywords.is_empty() && !desc.star && !desc.dstar;
         let at = frame.stack.len() - n - 1;
-        if plain && self.call_quick(frame, at)? || self.call_star(frame, desc, at)? {
+        if plain && self.call_quick(code, frame, at)? || self.call_star(code, frame, desc, at)? {
             return Ok(());
         }
         let v = self.call(code, frame, frame.top(n), desc, frame.top_n(n))?;
@@ -831,7 +832,7 @@ impl ObjectSpace for Running<'_, '_> {
 impl Running<'_, '_> {
     /// Calls a function or builtin function at a place of the stack with the values above it, and replaces all of them
     /// by the result. False for other callees; nothing is changed then.
-    fn call_quick(&mut self, frame: &mut Frame<Value>, at: usize) -> R<bool> {
+    fn call_quick(&mut self, code: &Code, frame: &mut Frame<Value>, at: usize) -> R<bool> {
         let (func, slf) = match &frame.stack[at] {
             Value::Ref(r) => (*r, None),
             Value::Bound(m) => (m.func, Some(Value::Ref(m.slf))),
@@ -861,7 +862,12 @@ impl Running<'_, '_> {
                     }
                     None => at + 1,
                 };
-                let result = self.it.call_builtin(b, Args::new(&frame.stack[from..]))?;
+                let args = Args::new(&frame.stack[from..]);
+                let next = code.instrs.get(frame.pc as usize + 1);
+                let result = match (b.name, next) {
+                    (RANGE, Some(Instr::GetIter)) => iterated_range(self.it, args)?,
+                    _ => self.it.call_builtin(b, args)?,
+                };
                 Self::discard(&mut frame.stack, n);
                 words::put(&mut frame.stack[at], result);
             }
@@ -871,7 +877,13 @@ impl Running<'_, '_> {
     }
 
     /// The same with the items of a tuple on top of the stack as the last arguments (`f(a, *args)`).
-    fn call_star(&mut self, frame: &mut Frame<Value>, desc: &CallDesc, at: usize) -> R<bool> {
+    fn call_star(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame<Value>,
+        desc: &CallDesc,
+        at: usize,
+    ) -> R<bool> {
         if !desc.star || desc.dstar || !desc.keywords.is_empty() {
             return Ok(false);
         }
@@ -891,7 +903,7 @@ impl Running<'_, '_> {
         for v in items.iter() {
             words::push_copy(&mut frame.stack, v);
         }
-        self.call_quick(frame, at)
+        self.call_quick(code, frame, at)
     }
 }
 

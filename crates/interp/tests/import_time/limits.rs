@@ -75,6 +75,21 @@ fn memory_of_strings_and_longs_is_bounded() {
     takes_too_much("l = [u'x' * 5000000 for i in range(100)]\n", 1);
 }
 
+/// Nothing refers to the list of a loop over `range` but the loop: there is none.
+#[test]
+fn loops_over_range_take_no_memory() {
+    let loops = "for i in range(30):\n    for j in range(1000000): break\n\
+                 assert [j for j in range(1, 6, 2)] == [1, 3, 5] and j == 5\n\
+                 found = list(j for j in range(3))\n\
+                 assert found == range(3)\n";
+    let found = ends_with(loops, u64::MAX, Some(64 * MEGABYTE));
+    assert_eq!(found, "no diagnostic");
+    let kept = "l = []\nfor i in range(30):\n    l.append(range(1000000))\n";
+    takes_too_much(kept, 3);
+    let wrong = "try:\n    for i in range(1 << 40): pass\nexcept OverflowError: pass\n";
+    assert_eq!(ends_with(wrong, u64::MAX, None), "no diagnostic");
+}
+
 /// Values that only frames hold count as well.
 #[test]
 fn memory_of_local_variables_is_bounded() {

@@ -537,7 +537,8 @@ fn range_parts(it: &mut Interp, args: Args<'_>, name: &str) -> R<(i64, i64, i64)
     ))
 }
 
-fn range(it: &mut Interp, args: Args<'_>) -> R {
+/// Start, number of items and step of a list that `range` returns.
+fn list_parts(it: &mut Interp, args: Args<'_>) -> R<(i64, i64, i64)> {
     let (start, n, step) = range_parts(it, args, "range")?;
     if n > 1 << 26 {
         return it.raise(ty::OVERFLOW_ERROR, "range() result has too many items");
@@ -545,6 +546,22 @@ fn range(it: &mut Interp, args: Args<'_>) -> R {
     it.check_items(n as usize)?;
     it.reserve(n as u64 * size_of::<Value>() as u64)?;
     it.work_items(n as usize)?;
+    Ok((start, n, step))
+}
+
+/// The name of `range`.
+pub(crate) const RANGE: &str = "__builtin__.range";
+
+/// `range` for a loop over the result, which nothing else refers to. No list is made: nothing of the heap is freed while a
+/// program is imported.
+pub(crate) fn iterated_range(it: &mut Interp, args: Args<'_>) -> R {
+    let (start, n, step) = list_parts(it, args)?;
+    let range = Kind::XRange(start, n, step);
+    Ok(Value::Ref(it.heap.alloc(ty::XRANGE, range)))
+}
+
+fn range(it: &mut Interp, args: Args<'_>) -> R {
+    let (start, n, step) = list_parts(it, args)?;
     let items = (0..n).map(|i| Value::Int(start + i * step)).collect();
     Ok(it.heap.list(items))
 }
