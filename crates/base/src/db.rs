@@ -34,6 +34,12 @@ pub trait Db: salsa::Database {
         None
     }
 
+    /// Whether the process ends with the command. A value that one other query asks for once is not
+    /// worth keeping then. Queries may ask this: their results are the same.
+    fn ends_with_command(&self) -> bool {
+        false
+    }
+
     /// What measures how long queries take, if that may be asked for.
     fn clock(&self) -> Option<&dyn QueryClock> {
         None

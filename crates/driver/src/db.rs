@@ -105,6 +105,8 @@ struct Answers {
     left: AtomicBool,
     /// Something had to be worked out.
     worked: AtomicBool,
+    /// The process ends with the command.
+    ends: AtomicBool,
     /// What to go on with then, instead.
     saved: OnceLock<Box<dyn LaterProcesses>>,
     /// How much the programs are that answers were taken of.
@@ -162,6 +164,10 @@ impl Db for Database {
         self.artifacts.store()
     }
 
+    fn ends_with_command(&self) -> bool {
+        self.answers.ends.load(Ordering::Relaxed)
+    }
+
     fn clock(&self) -> Option<&dyn QueryClock> {
         Some(&self.log)
     }
@@ -204,6 +210,11 @@ impl Database {
         self.cache().is_on()
             && salsa::plumbing::current_revision(self) == self.first
             && !self.answers.left.load(Ordering::Relaxed)
+    }
+
+    /// The process ends with the command: graphs that are needed once are dropped after their use.
+    pub fn end_with_command(&self) {
+        self.answers.ends.store(true, Ordering::Relaxed);
     }
 
     /// Notes that a whole answer came from the cache: what it was made from is not in

@@ -474,7 +474,7 @@ fn lowlevel(
                 Some(Ok(g)) => Some(g),
                 None => None,
             },
-            Stage::Optimized => stages::optimized(db, key),
+            Stage::Optimized => stages::optimized_graph(db, key),
             Stage::Exceptions => stages::exceptions(db, key).map(|t| t.graph),
             _ => stages::gc(db, key).map(|t| t.graph),
         };

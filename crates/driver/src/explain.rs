@@ -317,7 +317,7 @@ fn held(db: &dyn Db, name: &str, id: Id) -> Option<Held> {
         "simplified" => hold(stages::simplified(db, LLFunction::from_id(id))),
         "simplified_summary" => hold(stages::simplified_summary(db, LLFunction::from_id(id))),
         "simplified_mentions" => hold(stages::simplified_mentions(db, LLFunction::from_id(id))),
-        "optimized" => hold(stages::optimized(db, LLFunction::from_id(id))),
+        "optimized" => hold(stages::optimized_graph(db, LLFunction::from_id(id))),
         "optimized_summary" => hold(stages::optimized_summary(db, LLFunction::from_id(id))),
         "optimized_mentions" => hold(stages::optimized_mentions(db, LLFunction::from_id(id))),
         "function_effects" => hold(stages::function_effects(db, LLFunction::from_id(id))),

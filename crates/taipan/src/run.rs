@@ -139,6 +139,7 @@ pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
         progress::begin(context.db.log());
     }
     context.load = load_options(context, args);
+    context.db.end_with_command();
     context.db.generate_jit(args.code.jit);
     let level = args.code.optimize.unwrap_or(1).to_string();
     let jit = args.code.jit.to_string();

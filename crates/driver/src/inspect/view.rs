@@ -171,7 +171,7 @@ fn graph_at(program: &Inspected<'_>, sym: &FuncSym, stage: Stage) -> Result<Arc<
             Some(Ok(graph)) => Some(graph),
             None => None,
         },
-        Stage::Optimized => stages::optimized(db, key),
+        Stage::Optimized => stages::optimized_graph(db, key),
         Stage::Exceptions => stages::exceptions(db, key).map(|t| t.graph),
         _ => stages::gc(db, key).map(|t| t.graph),
     };

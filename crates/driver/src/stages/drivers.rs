@@ -14,7 +14,7 @@ use taipan_jit::{
     OwnTouches, Portal, PromotedArguments, SourceLine, StaysCall, TsGraph, portal_of,
 };
 use taipan_lltype::{
-    BOOL, CHAR, CodePlace, FuncKind, FuncSym, LLGraph, LLType, Program as _, SIGNED, STR, StructId,
+    BOOL, CHAR, CodePlace, FuncKind, FuncSym, LLGraph, LLType, SIGNED, STR, StructId,
 };
 use taipan_rtyper::func_sym_of;
 
@@ -24,8 +24,8 @@ use crate::stages::hints::jit_attributes;
 use crate::stages::native::{line_of, source_of, written_as};
 use crate::stages::whole::{marked_functions, rewritten_fields};
 use crate::stages::{
-    GraphStage, StageProgram, graph_to_follow, jit_effects, jit_graph, lowlevel_errors, root_syms,
-    rtyped,
+    GraphStage, StageProgram, graph_to_follow_once, jit_effects, jit_graph_once, lowlevel_errors,
+    root_syms, rtyped,
 };
 
 /// A driver of a program.
@@ -410,15 +410,22 @@ impl JitProgram for StageProgram<'_> {
     }
 
     fn stays_call(&self, f: &FuncSym) -> Option<StaysCall> {
-        match (self.graph(f), self.is_elidable(f)) {
-            (_, true) => Some(StaysCall::Elidable),
-            (Some(graph), false) => taipan_jit::stays_call(&self.hints(f), &graph),
-            (None, false) => Some(StaysCall::External),
+        if self.is_elidable(f) {
+            return Some(StaysCall::Elidable);
+        }
+        if self.looks_inside(f) {
+            return None;
+        }
+        let f = LLFunction::new(self.db, self.roots, f.clone());
+        match jit_graph_once(self.db, f) {
+            Some(graph) => taipan_jit::stays_call(&function_hints(self.db, f), &graph),
+            None => Some(StaysCall::External),
         }
     }
 
     fn loop_line(&self, f: &FuncSym) -> Option<SourceLine> {
-        let graph = self.graph(f)?;
+        let key = LLFunction::new(self.db, self.roots, f.clone());
+        let graph = jit_graph_once(self.db, key)?;
         let lines = taipan_graph::find_loops(&graph)
             .into_iter()
             .filter_map(|l| {
@@ -473,7 +480,7 @@ pub(crate) fn function_hints(db: &dyn Db, f: LLFunction) -> FunctionHints {
 /// Whether compilers of drivers follow calls of a function.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
-    match jit_graph(db, f) {
+    match jit_graph_once(db, f) {
         Some(graph) => taipan_jit::looks_inside(&function_hints(db, f), &graph),
         None => false,
     }
@@ -484,7 +491,7 @@ pub(crate) fn looks_inside(db: &dyn Db, f: LLFunction) -> bool {
 #[salsa::tracked(returns(clone))]
 fn timeshifted(db: &dyn Db, f: LLFunction) -> Option<Arc<TsGraph>> {
     let program = StageProgram::new(db, f.roots(db), GraphStage::Jit);
-    let graph = graph_to_follow(db, f)?;
+    let graph = graph_to_follow_once(db, f)?;
     let graph = taipan_transform::optimize_followed(&graph, &program);
     taipan_jit::timeshift_function(&program, f.sym(db), &graph)
 }

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use taipan_base::{Db, noted};
@@ -255,7 +255,7 @@ impl Stage for Optimized {
     }
 
     fn graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-        optimized(db, f)
+        optimized_graph(db, f)
     }
 
     fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph> {
@@ -314,10 +314,57 @@ noted! {
 
 noted! {
     /// A function with its callees inlined, optimised.
-    pub(crate) fn optimized(db, f: LLFunction) -> Option<Arc<LLGraph>> {
-        Optimized::restore_or_make(db, f)
+    fn optimized(db, f: LLFunction) -> Option<Held> {
+        Optimized::restore_or_make(db, f).map(Held::new)
     }
 }
+
+/// The graph of [`optimized`](fn@optimized).
+pub(crate) fn optimized_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    let graph = optimized(db, f)?.get();
+    graph.or_else(|| Optimized::restore_or_make(db, f))
+}
+
+/// The same for its last reader: code is made of the graph.
+fn last_optimized_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    if !db.ends_with_command() {
+        return optimized_graph(db, f);
+    }
+    let graph = optimized(db, f)?.take();
+    graph.or_else(|| Optimized::restore_or_make(db, f))
+}
+
+/// A graph that its last reader takes away. It can be made again.
+#[derive(Clone, Debug)]
+pub(crate) struct Held(Arc<Mutex<Option<Arc<LLGraph>>>>);
+
+impl Held {
+    fn new(graph: Arc<LLGraph>) -> Held {
+        Held(Arc::new(Mutex::new(Some(graph))))
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Arc<LLGraph>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self) -> Option<Arc<LLGraph>> {
+        self.slot().clone()
+    }
+
+    fn take(&self) -> Option<Arc<LLGraph>> {
+        self.slot().take()
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Held) -> bool {
+        // One after the other: both may be the same.
+        let (own, others) = (self.get(), other.get());
+        own == others
+    }
+}
+
+impl Eq for Held {}
 
 noted! {
     /// The hash of an optimised function.
@@ -345,7 +392,7 @@ noted! {
     pub(crate) fn light_finalizer(db, f: LLFunction) -> bool {
         let roots = f.roots(db);
         taipan_transform::is_light_finalizer(f.sym(db), &mut |f| {
-            optimized(db, LLFunction::new(db, roots, f.clone()))
+            optimized_graph(db, LLFunction::new(db, roots, f.clone()))
         })
     }
 }
@@ -373,22 +420,41 @@ impl Traced {
 noted! {
     /// A function after the exception transform.
     pub(crate) fn exceptions(db, f: LLFunction) -> Option<Traced> {
-        let _timed = taipan_base::timed(db);
-        let graph = optimized(db, f)?;
-        let recorder = Recorder::new(db, f.roots(db), &[]);
-        let own = recorder.effects(f.sym(db));
-        let graph = taipan_transform::exception_transform(&graph, own, &recorder);
-        Some(Traced::new(db, graph, recorder))
+        make_exceptions(db, f)
     }
+}
+
+fn make_exceptions(db: &dyn Db, f: LLFunction) -> Option<Traced> {
+    let _timed = taipan_base::timed(db);
+    let graph = last_optimized_graph(db, f)?;
+    let recorder = Recorder::new(db, f.roots(db), &[]);
+    let own = recorder.effects(f.sym(db));
+    let graph = taipan_transform::exception_transform(&graph, own, &recorder);
+    Some(Traced::new(db, graph, recorder))
 }
 
 noted! {
     /// A function after the GC transform.
     pub(crate) fn gc(db, f: LLFunction) -> Option<Traced> {
-        let _timed = taipan_base::timed(db);
-        let before = exceptions(db, f)?;
-        let recorder = Recorder::new(db, f.roots(db), &before.asked);
-        let graph = with_passes(db, f, |p| gc_transform(&before.graph, &recorder, p));
-        Some(Traced::new(db, graph, recorder))
+        make_gc(db, f)
+    }
+}
+
+fn make_gc(db: &dyn Db, f: LLFunction) -> Option<Traced> {
+    let _timed = taipan_base::timed(db);
+    let before = match db.ends_with_command() {
+        true => make_exceptions(db, f)?,
+        false => exceptions(db, f)?,
+    };
+    let recorder = Recorder::new(db, f.roots(db), &before.asked);
+    let graph = with_passes(db, f, |p| gc_transform(&before.graph, &recorder, p));
+    Some(Traced::new(db, graph, recorder))
+}
+
+/// [`gc`](fn@gc) for its only reader: kept for later rounds, if there are any.
+pub(crate) fn gc_once(db: &dyn Db, f: LLFunction) -> Option<Traced> {
+    match db.ends_with_command() {
+        true => make_gc(db, f),
+        false => gc(db, f),
     }
 }

@@ -40,6 +40,18 @@ impl Summaries for JitSummaries<'_> {
 /// No cache keeps these: transforming an RTyper's graph is little more than reading one.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    make_jit_graph(db, f)
+}
+
+/// [`jit_graph`] for a reader that asks little of it: kept for later rounds, if there are any.
+pub(crate) fn jit_graph_once(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    match db.ends_with_command() {
+        true => make_jit_graph(db, f),
+        false => jit_graph(db, f),
+    }
+}
+
+fn make_jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let _timed = taipan_base::timed(db);
     if let Some(portal) = followed(db, f) {
         return Some(jit_exceptions(db, f, &portal.whole));
@@ -51,7 +63,19 @@ pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
 /// The graph of a function as compilers of drivers follow it: helpers are inlined. Depends on no other body of
 /// the program.
 #[salsa::tracked(returns(clone))]
-pub(crate) fn graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+fn graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    make_graph_to_follow(db, f)
+}
+
+/// [`graph_to_follow`] for its only reader: kept for later rounds, if there are any.
+pub(crate) fn graph_to_follow_once(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
+    match db.ends_with_command() {
+        true => make_graph_to_follow(db, f),
+        false => graph_to_follow(db, f),
+    }
+}
+
+fn make_graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     let (portal, own);
     let graph = match followed(db, f) {
         Some(p) => {

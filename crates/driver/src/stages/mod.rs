@@ -30,10 +30,12 @@ pub(crate) mod whole;
 
 pub(crate) use effects::{AllEffects, as_called, function_effects, jit_effects};
 pub(crate) use graphs::{
-    exceptions, gc, light_finalizer, optimized, optimized_key, optimized_mentions,
+    exceptions, gc, gc_once, light_finalizer, optimized_graph, optimized_key, optimized_mentions,
     optimized_summary, search_of, simplified, simplified_key, simplified_mentions,
     simplified_summary,
 };
-pub(crate) use jit::{entered_exceptions, graph_to_follow, jit_graph, jit_optimized};
+pub(crate) use jit::{
+    entered_exceptions, graph_to_follow_once, jit_graph, jit_graph_once, jit_optimized,
+};
 pub use program::{GraphStage, JitPasses, StageProgram, root_syms};
 pub(crate) use program::{QuerySummaries, root_sym, rtyped};

@@ -22,7 +22,7 @@ use crate::db::Database;
 use crate::function::LLFunction;
 use crate::stages::linked::{Known, KnownPositions, linked_image};
 use crate::stages::stage_cache::{Recorder, Search, keep, search, start};
-use crate::stages::{GraphStage, StageProgram, gc, optimized_key, search_of};
+use crate::stages::{GraphStage, StageProgram, gc_once, optimized_key, search_of};
 
 /// Which compiler: for a machine, of code with checks or without.
 type CompilerKey = (Machine, bool);
@@ -140,7 +140,7 @@ pub(crate) fn emitted<T: Serialize + PartialEq>(
         }
         return Ok(found.clone());
     }
-    let traced = gc(db, f)
+    let traced = gc_once(db, f)
         .ok_or_else(|| Arc::new(CodegenError::new(sym.name(), "the function has no graph")))?;
     let recorder = Recorder::new(db, f.roots(db), &traced.asked);
     let made = make(&recorder, &traced.graph)

@@ -18,8 +18,8 @@ use crate::modes::code_is_replaceable;
 use crate::stages::drivers::portal_graph;
 use crate::stages::late_writes::believed_body;
 use crate::stages::{
-    entered_exceptions, function_effects, gc, jit_graph, jit_optimized, light_finalizer, optimized,
-    simplified, simplified_summary,
+    entered_exceptions, function_effects, gc, jit_graph, jit_optimized, light_finalizer,
+    optimized_graph, simplified, simplified_summary,
 };
 
 /// What is done to graphs before the JIT generator reads them.
@@ -88,7 +88,7 @@ impl Program for StageProgram<'_> {
             GraphStage::Jit => jit_graph(self.db, key),
             GraphStage::JitOptimized(passes) => jit_optimized(self.db, key, passes),
             GraphStage::Simplified => simplified(self.db, key),
-            GraphStage::Optimized => optimized(self.db, key),
+            GraphStage::Optimized => optimized_graph(self.db, key),
             GraphStage::Gc => Some(gc(self.db, key)?.graph),
         }
     }
