@@ -16,7 +16,7 @@ use crate::db::Database;
 use crate::fault::Failure;
 use crate::function::LLFunction;
 use crate::stages::drivers::jit_drivers;
-use crate::stages::linked::compile_entries;
+use crate::stages::linked::{compile_entries, optimize_all};
 use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::{ImageUse, image_with};
 use crate::stages::{GraphStage, StageProgram, function_effects};
@@ -90,6 +90,8 @@ pub(crate) fn jit_image(
     timings: &mut Timings,
 ) -> Result<JitProgramImage, Failure> {
     let drivers = jit_drivers(db, all).map_err(Failure::from)?;
+    // The tables need what calls may do in optimised code: on one thread, if they came first.
+    optimize_all(db, all, timings);
     let hinted = StageProgram::new(db, all, GraphStage::Jit);
     let effects = NativeEffects { db, roots: all };
     let (tables, references) = timings.phase("timeshift", || {
