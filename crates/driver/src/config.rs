@@ -3,7 +3,8 @@
 //!
 //! ```toml
 //! [tool.taipan]
-//! targets = ["main.py"]     # what `taipan check` and editors look at
+//! targets = ["main.py"]     # what `taipan check` and editors look at; also tables, see `config/target.rs`
+//! testpaths = ["tests"]     # what `taipan test` looks at
 //! path = ["lib"]            # further folders to import from
 //! step-limit = 1_000_000_000  # of import time
 //! memory-limit = "2G"       # of import time
@@ -14,6 +15,10 @@
 //! cache = true
 //! cache-dir = "build/cache" # inside of the project
 //! ```
+
+mod target;
+
+pub use target::TargetConfig;
 
 use std::sync::Arc;
 
@@ -30,8 +35,8 @@ use crate::memory::parse_size;
 pub struct Config {
     /// The folder of the `pyproject.toml`.
     pub root: Utf8PathBuf,
-    /// Target files, or folders to look for them in.
-    pub targets: Vec<Utf8PathBuf>,
+    /// Target files, or folders to look for them in, with options.
+    pub targets: Vec<TargetConfig>,
     /// Further folders to import from.
     pub path: Vec<Utf8PathBuf>,
     /// Bytecode instructions that import time may take.
@@ -57,6 +62,8 @@ pub struct Config {
 pub struct ConfigFile {
     /// Its `[tool.taipan]`; none if it has no such table.
     pub config: Option<Config>,
+    /// Files and folders with tests: `testpaths` of that table, else of pytest's.
+    pub test_paths: Vec<Utf8PathBuf>,
     /// What is wrong with that table, and with the file where it cannot be parsed.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -77,6 +84,28 @@ pub fn find_config(db: &dyn Db, folder: &Utf8Path) -> Option<(File, Arc<ConfigFi
     })
 }
 
+impl Config {
+    /// The target of that name.
+    pub fn named(&self, name: &str) -> Option<&TargetConfig> {
+        let is_named = |t: &&TargetConfig| t.name.as_deref() == Some(name);
+        self.targets.iter().find(is_named)
+    }
+
+    /// The first target that a file belongs to, by its absolute path.
+    pub fn target_of(&self, file: &Utf8Path) -> Option<&TargetConfig> {
+        self.targets.iter().find(|t| t.has(file))
+    }
+}
+
+/// Files and folders with tests that the `pyproject.toml` of a folder names.
+pub fn test_paths(db: &dyn Db, folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let file = db.files().get(db, &folder.join("pyproject.toml"));
+    match file.exists(db) {
+        true => config_file(db, file).test_paths.clone(),
+        false => Vec::new(),
+    }
+}
+
 fn read(db: &dyn Db, file: File) -> ConfigFile {
     let mut reader = Reader {
         file,
@@ -88,18 +117,18 @@ fn read(db: &dyn Db, file: File) -> ConfigFile {
             let range = e.span().unwrap_or_default();
             reader.wrong(range, e.message().to_owned());
             return ConfigFile {
-                config: None,
                 diagnostics: reader.diagnostics,
+                ..ConfigFile::default()
             };
         }
     };
     let tool = table.get("tool").and_then(|t| t.get_ref().as_table());
     let root = file.path(db).parent().unwrap_or(file.path(db)).to_owned();
-    let config = tool
-        .and_then(|t| t.get("taipan"))
-        .map(|t| reader.config(t, root));
+    let taipan = tool.and_then(|t| t.get("taipan"));
+    let test_paths = reader.test_paths(tool, &root);
     ConfigFile {
-        config,
+        config: taipan.map(|t| reader.config(t, root)),
+        test_paths,
         diagnostics: reader.diagnostics,
     }
 }
@@ -126,7 +155,9 @@ impl Reader {
         entries.sort_by_key(|(k, _)| k.span().start);
         for (key, value) in entries {
             match &**key.get_ref() {
-                "targets" => config.targets = self.paths(key.get_ref(), value, &config.root),
+                "targets" => config.targets = self.targets(value, &config.root),
+                // Read by `test_paths`.
+                "testpaths" => {}
                 "path" => config.path = self.paths(key.get_ref(), value, &config.root),
                 "step-limit" => config.step_limit = self.number(key.get_ref(), value),
                 "memory-limit" => config.memory_limit = self.size(key.get_ref(), value),
@@ -139,29 +170,34 @@ impl Reader {
                 }
                 "engine" => config.engine = self.one_of(value, &["native", "llinterp", "c"]),
                 "env" => config.env = self.variables(value),
-                "cache" => {
-                    config.cache = value.get_ref().as_bool();
-                    if config.cache.is_none() {
-                        self.wrong(value.span(), "`cache` must be true or false".to_owned());
-                    }
-                }
+                "cache" => config.cache = self.truth("cache", value),
                 "cache-dir" => {
                     config.cache_dir = self.inner_folder(value).map(|p| config.root.join(p));
                 }
                 other => {
                     let span = self.span(key.span());
-                    let mut d = Diagnostic::error(
-                        ErrorCode::UnknownOption,
-                        Some(span),
-                        format!("`tool.taipan` has no option `{other}`"),
-                    )
-                    .with_help(format!("the options are: {}", OPTIONS.join(", ")));
-                    d.severity = Severity::Warning;
-                    self.diagnostics.push(d);
+                    let message = format!("`tool.taipan` has no option `{other}`");
+                    self.diagnostics
+                        .push(unknown_option(span, message, OPTIONS));
                 }
             }
         }
         config
+    }
+
+    /// `testpaths` of `[tool.taipan]`, else that of pytest, where it is one text as well.
+    fn test_paths(&mut self, tool: Option<&DeTable<'_>>, root: &Utf8Path) -> Vec<Utf8PathBuf> {
+        if let Some(value) = table(tool, "taipan").and_then(|t| t.get("testpaths")) {
+            return self.paths("testpaths", value, root);
+        }
+        let options = table(table(tool, "pytest"), "ini_options");
+        match options.and_then(|t| t.get("testpaths")) {
+            Some(value) => match value.get_ref() {
+                DeValue::String(words) => words.split_whitespace().map(|w| root.join(w)).collect(),
+                _ => self.paths("testpaths", value, root),
+            },
+            None => Vec::new(),
+        }
     }
 
     fn span(&self, range: std::ops::Range<usize>) -> Span {
@@ -279,9 +315,25 @@ impl Reader {
     }
 }
 
+/// A table of a table.
+fn table<'t, 'd>(outer: Option<&'t DeTable<'d>>, name: &str) -> Option<&'t DeTable<'d>> {
+    outer?.get(name)?.get_ref().as_table()
+}
+
+/// A key that no table has.
+fn unknown_option(span: Span, message: String, known: &[&str]) -> Diagnostic {
+    let d = Diagnostic::error(ErrorCode::UnknownOption, Some(span), message)
+        .with_help(format!("the options are: {}", known.join(", ")));
+    Diagnostic {
+        severity: Severity::Warning,
+        ..d
+    }
+}
+
 /// The keys of `[tool.taipan]`.
 const OPTIONS: &[&str] = &[
     "targets",
+    "testpaths",
     "path",
     "step-limit",
     "memory-limit",
@@ -296,7 +348,7 @@ const OPTIONS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Database;
+    use crate::{Database, LoadOptions};
     use expect_test::expect;
     use taipan_base::{MemorySystem, render_text};
 
@@ -326,7 +378,21 @@ mod tests {
                     Config {
                         root: "/p",
                         targets: [
-                            "/p/main.py",
+                            TargetConfig {
+                                name: None,
+                                file: "/p/main.py",
+                                path: [],
+                                env: [],
+                                target_options: None,
+                                engine: None,
+                                backend: None,
+                                optimize: None,
+                                gc: None,
+                                jit: None,
+                                lldebug: None,
+                                passes: None,
+                                output: None,
+                            },
                         ],
                         path: [
                             "/p/lib",
@@ -366,6 +432,7 @@ mod tests {
                         ),
                     },
                 ),
+                test_paths: [],
                 diagnostics: [],
             }
         "#]]
@@ -385,7 +452,7 @@ mod tests {
             .map(|d| render_text(&db, d, false))
             .collect();
         expect![[r#"
-            error[TP0010]: `targets` must be an array of strings
+            error[TP0010]: `targets` must be an array of paths, and of tables with options
              --> /pyproject.toml:2:11
               |
             2 | targets = 'main.py'
@@ -397,7 +464,7 @@ mod tests {
             3 | steps = 3
               | ^^^^^
               |
-              = help: the options are: targets, path, step-limit, memory-limit, target-options, threads, engine, env, cache, cache-dir
+              = help: the options are: targets, testpaths, path, step-limit, memory-limit, target-options, threads, engine, env, cache, cache-dir
 
             error[TP0010]: `step-limit` must be a positive integer
              --> /pyproject.toml:4:14
@@ -429,6 +496,90 @@ mod tests {
             7 | env = {A = 1, TAIPAN_LOG = 'x'}
               |                            ^^^"#]]
         .assert_eq(&text.join("\n\n"));
+    }
+
+    #[test]
+    fn targets_with_options() {
+        let db = database(&[(
+            "/p/pyproject.toml",
+            "[tool.taipan]\nenv = {A = 'a', B = 'b'}\n\
+             [[tool.taipan.targets]]\nname = 'ast'\nfile = 'main.py'\nenv = {B = 'c'}\noptimize = 2\n\
+             gc = 'ref'\njit = true\npasses = '-inlining'\noutput = 'bin/ast'\ntarget-options = []\n\
+             [[tool.taipan.targets]]\nname = 'bc'\nfile = 'main.py'\n",
+        )]);
+        let (_, read) = find_config(&db, Utf8Path::new("/p")).unwrap();
+        assert_eq!(read.diagnostics, []);
+        let config = read.config.as_ref().unwrap();
+        let ast = config.named("ast").unwrap();
+        assert_eq!(ast, config.target_of(Utf8Path::new("/p/main.py")).unwrap());
+        assert_eq!(ast.output.as_deref(), Some(Utf8Path::new("/p/bin/ast")));
+        assert_eq!((ast.optimize, ast.jit), (Some(2), Some(true)));
+        assert_eq!(ast.gc, taipan_language::Collector::named("ref"));
+        let mut load = LoadOptions {
+            environment: config.env.clone(),
+            target_options: vec!["--full".to_owned()],
+            ..LoadOptions::default()
+        };
+        config.named("bc").unwrap().apply(&mut load);
+        assert_eq!(load.target_options, ["--full"]);
+        ast.apply(&mut load);
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(load.environment, [pair("A", "a"), pair("B", "c")]);
+        assert!(load.target_options.is_empty());
+    }
+
+    #[test]
+    fn mistakes_in_targets() {
+        let db = database(&[(
+            "/pyproject.toml",
+            "[tool.taipan]\ntargets = [1, { name = 'a' }, { file = 'a.py', name = 'a/b', jit = 1 },\n\
+             { file = 'b.py', name = 'b', optimise = 2, optimize = 4, gc = 'minimark', passes = 'inlining' },\n\
+             { file = 'c.py', name = 'b' }]\n",
+        )]);
+        let (_, read) = find_config(&db, Utf8Path::new("/")).unwrap();
+        let told: Vec<String> = (read.diagnostics.iter())
+            .map(|d| {
+                let text = render_text(&db, d, false);
+                let place = text.lines().nth(1).unwrap().rsplit_once("toml:").unwrap().1;
+                format!("{place} {}", d.message)
+            })
+            .collect();
+        expect![[r#"
+            2:12 a target is a path, or a table with `file`
+            2:15 `file` is missing: the path of the target
+            2:55 `name` must be one word, without `/` and not ending in `.py`
+            2:68 `jit` must be true or false
+            3:30 a target has no option `optimise`
+            3:55 `optimize` must be 0, 1, 2 or 3
+            3:63 expected one of generational, ref, boehm, none
+            3:84 `inlining` begins neither with `+` nor with `-`
+            4:1 there are several targets named `b`"#]]
+        .assert_eq(&told.join("\n"));
+        assert_eq!(read.config.as_ref().unwrap().targets.len(), 2);
+    }
+
+    #[test]
+    fn paths_of_tests() {
+        let db = database(&[
+            (
+                "/a/pyproject.toml",
+                "[tool.taipan]\ntestpaths = ['t']\n[tool.pytest.ini_options]\ntestpaths = 'x'\n",
+            ),
+            (
+                "/b/pyproject.toml",
+                "[tool.pytest.ini_options]\ntestpaths = 'x y'\n",
+            ),
+            (
+                "/c/pyproject.toml",
+                "[tool.pytest.ini_options]\ntestpaths = ['z']\n",
+            ),
+            ("/d/pyproject.toml", "[tool.taipan]\n"),
+        ]);
+        let paths = |folder: &str| test_paths(&db, Utf8Path::new(folder));
+        assert_eq!(paths("/a"), ["/a/t"]);
+        assert_eq!(paths("/b"), ["/b/x", "/b/y"]);
+        assert_eq!(paths("/c"), ["/c/z"]);
+        assert!(paths("/d").is_empty() && paths("/a/b").is_empty());
     }
 
     #[test]

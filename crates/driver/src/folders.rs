@@ -32,7 +32,7 @@ impl Reader for Past<'_> {
 
 /// The files in and below a folder whose names are `wanted`, sorted, files before
 /// folders; they are named as the folder is. Folders are gone into if `enters` says so
-/// by their names, each once, whatever symbolic links lead to it.
+/// by their names, each once, whatever symbolic links lead to it. Virtual environments of Python are left out.
 pub fn files_below(
     reader: &dyn Reader,
     folder: &Utf8Path,
@@ -62,6 +62,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn folder(&mut self, folder: &Utf8Path) -> Result<(), Failure> {
         let fail = |why: String| Failure::Usage(format!("{folder}: {why}"));
+        let is_first = self.seen.is_empty();
         let real = folder.canonicalize_utf8();
         if !real.is_ok_and(|real| self.seen.insert(real)) {
             return Ok(());
@@ -73,6 +74,9 @@ impl Search<'_> {
             // It was a folder a moment ago.
             _ => return Ok(()),
         };
+        if !is_first && names.iter().any(|n| &**n == "pyvenv.cfg") {
+            return Ok(());
+        }
         let mut folders = Vec::new();
         for name in names.iter() {
             let path = clean(&folder.join(&**name));

@@ -3,6 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::FileContents;
 
+use crate::config::TargetConfig;
 use crate::fault::Failure;
 use crate::folders::{Reader, files_below};
 
@@ -37,9 +38,23 @@ pub fn find_targets(
     Ok(out)
 }
 
-/// The files of Python in and below a folder, hidden ones left out.
+/// The files of configured targets, each with its options.
+pub fn configured_targets(
+    reader: &dyn Reader,
+    targets: &[TargetConfig],
+) -> Result<Vec<(Utf8PathBuf, TargetConfig)>, Failure> {
+    let mut out = Vec::new();
+    for target in targets {
+        let found = find_targets(reader, std::slice::from_ref(&target.file))?;
+        out.extend(found.into_iter().map(|file| (file, target.clone())));
+    }
+    Ok(out)
+}
+
+/// The files of Python in and below a folder, hidden folders and `node_modules` left out.
 pub fn python_files(reader: &dyn Reader, folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Failure> {
-    files_below(reader, folder, &|name| !name.starts_with('.'), &|file| {
+    let enters = |name: &str| !name.starts_with('.') && name != "node_modules";
+    files_below(reader, folder, &enters, &|file| {
         file.ends_with(".py") && !file.starts_with('.')
     })
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::{File, OsSystem, Program};
 use taipan_driver::{
-    Config, ConfigFile, Database, LoadOptions, Past, find_config, find_targets, load, parse_size,
+    Config, ConfigFile, Database, LoadOptions, Past, TargetConfig, configured_targets, find_config,
+    find_targets, load, parse_size,
 };
 
 use crate::settings::Settings;
@@ -86,7 +87,8 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
             loaded.folders.push((folder.clone(), options.clone()));
         }
         let targets = if !settings.targets.is_empty() {
-            search(settings.targets.iter().map(|t| folder.join(t)), &mut loaded)
+            let paths = settings.targets.iter().map(|t| folder.join(t));
+            search(paths.map(TargetConfig::plain), &mut loaded)
         } else if !config.targets.is_empty() {
             search(config.targets.iter().cloned(), &mut loaded)
         } else {
@@ -94,15 +96,22 @@ pub(crate) fn load_all(db: &Database, projects: &[Project], settings: &Settings)
                 loaded.unsearched.push(folder.clone());
             }
             // Known programs stay until the next search has ended.
-            project.found.clone().unwrap_or_default()
+            let found = project.found.clone().unwrap_or_default();
+            found.into_iter().map(|file| (file, None)).collect()
         };
-        for target in targets {
+        for (target, of_target) in targets {
             // A folder may hold projects of their own.
             let own = target.parent().and_then(|dir| find_config(db, dir));
             let own = own.and_then(|(_, read)| read.config.clone());
             let options = match own {
                 Some(own) if own.root != config.root => self::options(folder, &own, settings),
-                _ => options.clone(),
+                _ => {
+                    let mut options = options.clone();
+                    if let Some(of_target) = &of_target {
+                        of_target.apply(&mut options);
+                    }
+                    options
+                }
             };
             match load(db, &target, &options) {
                 Ok(p) if !loaded.programs.contains(&p) => loaded.programs.push(p),
@@ -140,11 +149,18 @@ fn disk() -> OsSystem {
 }
 
 /// Configured targets: files, and what folders hold.
-fn search(paths: impl Iterator<Item = Utf8PathBuf>, loaded: &mut Loaded) -> Vec<Utf8PathBuf> {
+fn search(
+    targets: impl Iterator<Item = TargetConfig>,
+    loaded: &mut Loaded,
+) -> Vec<(Utf8PathBuf, Option<TargetConfig>)> {
     let mut out = Vec::new();
-    for path in paths {
-        match find_targets(&Past(&disk()), &[path]) {
-            Ok(found) => out.extend(found),
+    for target in targets {
+        match configured_targets(&Past(&disk()), &[target]) {
+            Ok(found) => out.extend(
+                found
+                    .into_iter()
+                    .map(|(file, options)| (file, Some(options))),
+            ),
             Err(e) => loaded.problems.push(format!("{e:?}")),
         }
     }

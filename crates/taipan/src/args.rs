@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
-use taipan_driver::{Failure, Machine, Translation, missing_library};
+use taipan_driver::{Failure, Machine, TargetConfig, Translation, missing_library};
 use taipan_language::{Collector, PassSet, PassSwitches};
 
 use crate::output::tell;
@@ -225,6 +225,9 @@ pub(crate) struct Common {
     /// What the original's command line sets in `driver.config.translation`.
     #[arg(skip)]
     pub(crate) settings: Vec<(String, String)>,
+    /// Options of the target in the configuration.
+    #[arg(skip)]
+    pub(crate) options: Option<TargetConfig>,
 }
 
 /// Which engine executes.
@@ -287,9 +290,10 @@ pub(crate) struct CodeOptions {
     pub(crate) optimize: Option<u8>,
     #[command(flatten)]
     pub(crate) collector: CollectorOption,
-    /// Generate the just-in-time compiler of an interpreter with hints.
-    #[arg(long)]
-    pub(crate) jit: bool,
+    /// Generate the just-in-time compiler of an interpreter with hints (`=false`: do not).
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true")]
+    pub(crate) jit: Option<bool>,
     #[command(flatten)]
     pub(crate) checks: Checks,
     #[command(flatten)]
@@ -299,10 +303,9 @@ pub(crate) struct CodeOptions {
 /// What manages the memory of compiled programs.
 #[derive(Clone, Args)]
 pub(crate) struct CollectorOption {
-    /// The garbage collector of compiled code.
-    #[arg(long, value_name = "NAME", default_value = Collector::default().name(),
-          value_parser = collectors())]
-    pub(crate) gc: Collector,
+    /// The garbage collector of compiled code; `generational` by default.
+    #[arg(long, value_name = "NAME", value_parser = collectors())]
+    pub(crate) gc: Option<Collector>,
 }
 
 fn collectors() -> impl TypedValueParser<Value = Collector> {
@@ -311,9 +314,14 @@ fn collectors() -> impl TypedValueParser<Value = Collector> {
 }
 
 impl CollectorOption {
+    /// The collector.
+    pub(crate) fn gc(&self) -> Collector {
+        self.gc.unwrap_or_default()
+    }
+
     /// Refuses all but the generational one, for that reason.
     pub(crate) fn only_generational(&self, why: &str) -> Result<(), Failure> {
-        match self.gc {
+        match self.gc() {
             Collector::Generational => Ok(()),
             gc => Err(Failure::Usage(format!("{why}: leave out --gc {gc}"))),
         }
@@ -331,11 +339,11 @@ impl CollectorOption {
                 "the just-in-time compiler makes code for the generational collector only",
             )?;
         }
-        match missing_library(self.gc) {
+        match missing_library(self.gc()) {
             Some(what) => Err(Failure::Usage(format!(
                 "--gc {} needs {what}, which is not there: install libgc1 (Debian and Ubuntu: \
                  apt-get install libgc1)",
-                self.gc
+                self.gc()
             ))),
             None => Ok(()),
         }
@@ -366,6 +374,11 @@ impl ForMachine {
             Some(MadeFor::Machine(machine)) => machine,
             Some(MadeFor::Web) => Machine::Wasm32,
         }
+    }
+
+    /// Whether the command line says nothing.
+    pub(crate) fn is_default(self) -> bool {
+        self.machine.is_none()
     }
 
     /// Whether it is a page that is wanted.
@@ -402,6 +415,13 @@ fn switches(text: &str) -> Result<PassSwitches, String> {
 }
 
 impl PassOptions {
+    /// Takes over the switches of a target where there are none.
+    pub(crate) fn take(&mut self, options: &TargetConfig) {
+        if let (Some(passes), true) = (&options.passes, self.passes == PassSwitches::default()) {
+            self.passes = passes.clone();
+        }
+    }
+
     /// The passes that run at a level, without which it is 1.
     pub(crate) fn at(&self, level: Option<u8>) -> PassSet {
         let level = level.map_or_else(PassSet::default, PassSet::of_level);
@@ -429,8 +449,13 @@ impl CodeOptions {
     pub(crate) fn translation(&self) -> Translation {
         Translation {
             level: self.optimize,
-            jit: self.jit,
+            jit: self.jit(),
         }
+    }
+
+    /// Whether a just-in-time compiler is generated.
+    pub(crate) fn jit(&self) -> bool {
+        self.jit.unwrap_or(false)
     }
 
     /// Whether code has checks.
@@ -442,7 +467,7 @@ impl CodeOptions {
     pub(crate) fn backend_of_executables(&self, machine: Machine) -> Backend {
         self.backend.unwrap_or(match self.optimize {
             _ if machine.needs_c() => Backend::C,
-            Some(2 | 3) if !self.jit && machine == Machine::HOST => Backend::C,
+            Some(2 | 3) if !self.jit() && machine == Machine::HOST => Backend::C,
             _ => Backend::Cranelift,
         })
     }
@@ -541,8 +566,8 @@ pub(crate) struct RunArgs {
     /// Do not say what the compiler is at.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// The file with `target` or `entry_point`, or a folder, which stands for the project's target; by default this
-    /// folder. Everything behind it is the program's.
+    /// The file with `target` or `entry_point`, the name of a target of the project, or a folder, which stands for the
+    /// project's target; by default this folder. Everything behind it is the program's.
     // One argument with many values, so that options behind the target are values.
     #[arg(value_name = "TARGET.py", trailing_var_arg = true)]
     words: Vec<String>,
@@ -574,7 +599,8 @@ pub(crate) struct BuildArgs {
     pub(crate) code: CodeOptions,
     #[command(flatten)]
     pub(crate) for_machine: ForMachine,
-    /// The file with `target` or `entry_point`, or a folder, which stands for the project's target.
+    /// The file with `target` or `entry_point`, the name of a target of the project, or a folder, which stands for the
+    /// project's target.
     #[arg(
         value_name = "TARGET.py",
         default_value = ".",
@@ -653,7 +679,7 @@ pub(crate) enum CheckFormat {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Target files; folders stand for the target files in them. By default the
+    /// Target files, or names of targets of the project; folders stand for the target files in them. By default the
     /// configured targets, else this folder.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<Utf8PathBuf>,
@@ -861,13 +887,17 @@ pub(crate) struct ExploreArgs {
     /// Look at files at intervals, where the system does not tell of changes.
     #[arg(long)]
     pub(crate) poll: bool,
-    /// The file with `target` or `entry_point`, or a folder, which stands for the project's target.
+    /// The file with `target` or `entry_point`, the name of a target of the project, or a folder, which stands for the
+    /// project's target.
     #[arg(
         value_name = "TARGET.py",
         default_value = ".",
         hide_default_value = true
     )]
     pub(crate) target: Utf8PathBuf,
+    /// Options of the target in the configuration.
+    #[arg(skip)]
+    pub(crate) options: Option<TargetConfig>,
 }
 
 impl ExploreArgs {
@@ -885,6 +915,7 @@ impl ExploreArgs {
             memory_limit: self.memory_limit,
             target_option: self.target_option.clone(),
             settings: Vec::new(),
+            options: self.options.clone(),
         }
     }
 }
@@ -895,7 +926,28 @@ pub(crate) struct WatchArgs {
     #[arg(long, global = true)]
     pub(crate) poll: bool,
     #[command(subcommand)]
-    pub(crate) command: WatchCommand,
+    command: Option<WatchCommand>,
+}
+
+impl WatchArgs {
+    /// The command; `check` by default.
+    pub(crate) fn command_mut(&mut self) -> &mut WatchCommand {
+        self.command.get_or_insert_with(|| {
+            let words = ["taipan", "watch", "check"];
+            match Cli::parse_from(words).command {
+                Command::Watch(WatchArgs {
+                    command: Some(check),
+                    ..
+                }) => check,
+                _ => unreachable!("`watch check` is one of these"),
+            }
+        })
+    }
+
+    /// The command, once [`WatchArgs::command_mut`] was called.
+    pub(crate) fn command(&self) -> &WatchCommand {
+        self.command.as_ref().expect("the command line is complete")
+    }
 }
 
 /// Leaves an option out of the help of `watch`, which refuses it.

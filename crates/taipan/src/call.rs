@@ -57,7 +57,7 @@ fn prepare(args: &CallArgs, context: &mut Context) {
         .checks
         .lldebug
         .unwrap_or(args.engine != Engine::Llinterp);
-    context.load.collector = args.collector.gc;
+    context.load.collector = args.collector.gc();
     context.load.passes = args.passes.at(None);
     context.load.translation.jit = args.jit;
     context.db.generate_jit(args.jit);

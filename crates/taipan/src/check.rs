@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use camino::Utf8PathBuf;
 use taipan_base::{Diagnostic, Program, render_json, render_sarif};
 use taipan_driver::{
-    Config, Database, Explainer, Extent, Failure, LoadOptions, Reader, Timings,
-    checked as check_program, extent, find_targets, guarded, has_errors, load, unreached_by_all,
+    Database, Explainer, Extent, Failure, LoadOptions, Timings, checked as check_program, extent,
+    guarded, has_errors, load, unreached_by_all,
 };
 
-use crate::args::{CheckArgs, CheckFormat};
+use crate::args::{CheckArgs, CheckFormat, Common};
 use crate::closing::{closing_line, problems};
-use crate::output::{Context, color, diagnostics_text, exit_code, listing, put, tell};
+use crate::output::{Context, apply, color, diagnostics_text, exit_code, listing, put, tell};
 use crate::progress;
+use crate::project::{Chosen, targets};
 
 /// How many lines of explanation are worth reading.
 const VERBOSE_LINES: usize = 60;
@@ -48,7 +48,8 @@ fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {
         timings,
         since,
     } = context;
-    let checked = check_targets(targets(args, db, config), db, load, timings);
+    let chosen = targets(&args.paths, db, config);
+    let checked = check_targets(chosen, db, (load, &args.common), timings);
     let closing = (!args.quiet && args.format == CheckFormat::Text && !checked.programs.is_empty())
         .then(|| checked.closing(db, *since));
     progress::end();
@@ -99,9 +100,9 @@ impl Checked {
 }
 
 pub(crate) fn check_targets(
-    targets: Result<Vec<Utf8PathBuf>, Failure>,
+    targets: Result<Vec<Chosen>, Failure>,
     db: &Database,
-    options: &LoadOptions,
+    (load_options, common): (&LoadOptions, &Common),
     timings: &mut Timings,
 ) -> Checked {
     let mut checked = Checked {
@@ -114,7 +115,11 @@ pub(crate) fn check_targets(
     match targets {
         Ok(targets) => {
             for target in targets {
-                let found = load(db, &target, options).and_then(|program| {
+                let mut options = load_options.clone();
+                if let Some(own) = &target.options {
+                    apply(own, &mut options, common);
+                }
+                let found = load(db, &target.file, &options).and_then(|program| {
                     checked.programs.push(program);
                     Ok(guarded(|| check_program(db, program, timings))?)
                 });
@@ -149,22 +154,5 @@ pub(crate) fn rendered(format: CheckFormat, db: &Database, found: &[Diagnostic])
         CheckFormat::Text => diagnostics_text(db, found, false),
         CheckFormat::Json => render_json(db, found).to_string(),
         CheckFormat::Sarif => render_sarif(db, found).to_string(),
-    }
-}
-
-/// The target files that the arguments stand for; without arguments the configured
-/// targets, else this folder.
-pub(crate) fn targets(
-    args: &CheckArgs,
-    reader: &dyn Reader,
-    config: &Config,
-) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let configured = &config.targets;
-    if !args.paths.is_empty() {
-        find_targets(reader, &args.paths)
-    } else if !configured.is_empty() {
-        find_targets(reader, configured)
-    } else {
-        find_targets(reader, &[".".into()])
     }
 }

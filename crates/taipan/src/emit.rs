@@ -4,8 +4,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use taipan_base::render_json;
 use taipan_driver::{
-    EmitForm, EmitRequest, Failure, GDB_PRINTERS, Machine, Stage as DriverStage, find_targets,
-    is_target,
+    EmitForm, EmitRequest, Failure, GDB_PRINTERS, Machine, Stage as DriverStage,
+    configured_targets, find_targets, is_target,
 };
 
 use crate::args::{EmitArgs, EmitFormat, Stage};
@@ -44,7 +44,7 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
     if args.format != EmitFormat::Json {
         progress::begin(context.db.log());
     }
-    context.load.collector = args.collector.gc;
+    context.load.collector = args.collector.gc();
     context.load.passes = args.passes.at(None);
     let code = print(args, function, stage, context);
     context.finish(&args.common, code)
@@ -134,7 +134,8 @@ pub(crate) fn programs(context: &Context, file: &Utf8Path) -> Vec<Utf8PathBuf> {
         };
         find_targets(&context.db, &[folder])
     } else {
-        find_targets(&context.db, configured)
+        let found = configured_targets(&context.db, configured);
+        found.map(|all| all.into_iter().map(|(file, _)| file).collect())
     };
     // A folder without a program has none that could use the function.
     found.unwrap_or_default()

@@ -9,8 +9,8 @@ use camino::Utf8Path;
 use crossterm::style::Stylize as _;
 use taipan_base::{Db as _, Diagnostic, render_text};
 use taipan_driver::{
-    Config, Database, Failure, LoadOptions, Observer, SavedState, Timings, find_config, has_errors,
-    woken,
+    Config, Database, Failure, LoadOptions, Observer, SavedState, TargetConfig, Timings,
+    find_config, has_errors, woken,
 };
 
 use crate::args::Common;
@@ -90,6 +90,9 @@ impl Context {
             environment: config.env.clone(),
             ..LoadOptions::default()
         };
+        if let Some(options) = &common.options {
+            apply(options, &mut load, common);
+        }
         if let Some(limit) = common.step_limit.or(config.step_limit) {
             load.step_limit = limit;
         }
@@ -163,6 +166,14 @@ impl Context {
     pub(crate) fn fail(&self, failure: &Failure) -> i32 {
         tell(&failure_text(&self.db, failure, color()));
         exit_code(failure)
+    }
+}
+
+/// Adds the options of a target to those of its project. The command line counts before both.
+pub(crate) fn apply(options: &TargetConfig, load: &mut LoadOptions, common: &Common) {
+    options.apply(load);
+    if !common.target_option.is_empty() {
+        load.target_options.clone_from(&common.target_option);
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         Engine::Native if args.code.backend == Some(Backend::C) => taipan_driver::Engine::C,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => taipan_driver::Engine::C,
-        Engine::Python if args.code.jit => {
+        Engine::Python if args.code.jit() => {
             return context.fail(&Failure::Usage(
                 "Python has no just-in-time compiler: leave out --jit".to_owned(),
             ));
@@ -73,13 +73,13 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         progress::begin(context.db.log());
     }
     context.load.checked = args.code.checked();
-    context.load.collector = args.code.collector.gc;
+    context.load.collector = args.code.collector.gc();
     context.load.machine = machine;
     context.load.passes = args.code.passes();
     context.load.translation = args.code.translation();
     // Executables that are made to be run once: checks say lines by it.
     context.load.debug = args.code.checked() && (llvm || engine == taipan_driver::Engine::C);
-    context.db.generate_jit(args.code.jit);
+    context.db.generate_jit(args.code.jit());
     let request = RunRequest {
         target: args.target.clone(),
         // As CPython has it, the first argument is the program itself.
@@ -88,11 +88,11 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             .collect(),
         engine,
         optimize: args.code.optimize.unwrap_or(2),
-        jit: args.jit.options(args.code.jit),
+        jit: args.jit.options(args.code.jit()),
     };
     let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
     let outcome = match engine {
-        taipan_driver::Engine::C if args.code.jit => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
+        taipan_driver::Engine::C if args.code.jit() => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
         _ if llvm => run_llvm(db, load, &request, timings),
         _ => taipan_driver::run(db, load, &request, timings),
     };
@@ -116,7 +116,7 @@ pub(crate) fn build(args: &BuildArgs) -> i32 {
 pub(crate) fn load_options(context: &Context, args: &BuildArgs) -> LoadOptions {
     LoadOptions {
         checked: args.code.checked(),
-        collector: args.code.collector.gc,
+        collector: args.code.collector.gc(),
         machine: args.for_machine.machine(),
         passes: args.code.passes(),
         translation: args.code.translation(),
@@ -140,15 +140,15 @@ pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
     }
     context.load = load_options(context, args);
     context.db.end_with_command();
-    context.db.generate_jit(args.code.jit);
+    context.db.generate_jit(args.code.jit());
     let level = args.code.optimize.unwrap_or(1).to_string();
-    let jit = args.code.jit.to_string();
+    let jit = args.code.jit().to_string();
     let debug = args.debug().to_string();
     let backend = match args.extension {
         true => "extension",
         false => args.code.backend_of_executables(machine).name(),
     };
-    let collector = args.code.collector.gc.name();
+    let collector = args.code.collector.gc().name();
     context.go_on(
         "build",
         &[
@@ -228,7 +228,7 @@ fn make(
         return Ok(Vec::new());
     }
     if args.code.backend == Some(Backend::Python) {
-        if args.code.jit {
+        if args.code.jit() {
             return Err(Failure::Usage(
                 "Python has no just-in-time compiler: leave out --jit".to_owned(),
             ));
@@ -236,7 +236,7 @@ fn make(
         taipan_driver::build_python(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
-    if !args.code.jit {
+    if !args.code.jit() {
         taipan_driver::build(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
@@ -281,7 +281,8 @@ pub(crate) fn output_of(db: &Database, load: &LoadOptions, args: &BuildArgs) -> 
     given
         .or_else(|| is_executable.then(named)?)
         .unwrap_or_else(|| {
-            let name = args.target.file_stem().unwrap_or("program");
+            let named = args.common.options.as_ref().and_then(|o| o.name.as_deref());
+            let name = named.or(args.target.file_stem()).unwrap_or("program");
             Utf8PathBuf::from(match args.code.backend {
                 _ if args.for_machine.web() => format!("{name}-web"),
                 _ if args.for_machine.machine().is_wasm() => format!("{name}.wasm"),
@@ -362,7 +363,7 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
         }
         Backend::Cranelift => {}
         Backend::Python => options.collector.supports_python()?,
-        Backend::C if options.jit => {
+        Backend::C if options.jit() => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));
         }
         Backend::C | Backend::Llvm if !is_here && !machine.needs_c() => {
@@ -372,7 +373,7 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
             ));
         }
         Backend::C => {}
-        Backend::Llvm if options.jit => {
+        Backend::Llvm if options.jit() => {
             return Err(Failure::Usage(
                 "the LLVM back end has no just-in-time compiler: leave out one of --jit and \
                  --backend"
@@ -381,14 +382,14 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
         }
         Backend::Llvm => {}
     }
-    if machine.needs_c() && options.jit {
+    if machine.needs_c() && options.jit() {
         return Err(Failure::Usage(format!(
             "{machine}: the just-in-time compiler makes no code for that: leave out --jit"
         )));
     }
-    if !is_here && options.collector.gc == taipan_language::Collector::Boehm {
+    if !is_here && options.collector.gc() == taipan_language::Collector::Boehm {
         let text = "libgc is taken from this machine: leave out one of --gc boehm and --target";
         return Err(Failure::Usage(text.to_owned()));
     }
-    options.collector.supports(options.jit)
+    options.collector.supports(options.jit())
 }

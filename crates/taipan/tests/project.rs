@@ -385,3 +385,130 @@ fn an_entry_point_without_parameters() {
     std::fs::write(&main, one).unwrap();
     assert_eq!(works(dir.path(), &["run", "main.py"]), "1\n");
 }
+
+/// A program that prints a variable of its import time, its arguments, and whether it has a just-in-time compiler.
+const MODES: &str = "\
+import os
+MODE = os.environ.get('MODE', 'none')
+
+def entry_point(argv):
+    print MODE, os.environ['MODE'], argv[1:]
+    return 0
+
+def target(driver, args):
+    print 'target', args, driver.config.translation.jit
+    return entry_point, None
+";
+
+const TARGETS: &str = "\
+[tool.taipan]
+env = { MODE = 'project' }
+
+[[tool.taipan.targets]]
+name = 'ast'
+file = 'src/main.py'
+env = { MODE = 'ast' }
+jit = true
+target-options = ['--tree']
+output = 'out/ast'
+
+[[tool.taipan.targets]]
+name = 'bc'
+file = 'src/main.py'
+gc = 'none'
+";
+
+/// Options of one target in the configuration, by its name or its file. The command line counts before them.
+#[test]
+fn options_of_targets() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::create_dir_all(root.join("out")).unwrap();
+    std::fs::write(root.join("pyproject.toml"), TARGETS).unwrap();
+    std::fs::write(root.join("src/main.py"), MODES).unwrap();
+    let run = |args: &[&str]| {
+        let o = taipan(root, &[&["run", "-q"], args].concat());
+        assert!(o.status.success(), "{args:?}: {o:?}");
+        let stderr = String::from_utf8(o.stderr).unwrap();
+        let told = stderr.lines().find(|l| l.starts_with("target")).unwrap();
+        format!("{told}; {}", String::from_utf8(o.stdout).unwrap().trim())
+    };
+    assert_eq!(run(&["ast", "x"]), "target ['--tree'] True; ast ast [x]");
+    assert_eq!(run(&["bc"]), "target [] False; project project []");
+    // The first one with this file.
+    assert_eq!(run(&["src/main.py"]), "target ['--tree'] True; ast ast []");
+    assert_eq!(
+        run(&["--jit=false", "--target-option=-x", "ast"]),
+        "target ['-x'] False; ast ast []"
+    );
+    works(root, &["build", "-q", "bc"]);
+    works(root, &["build", "-q", "--jit=false", "ast"]);
+    assert!(root.join("bc-c").exists() && root.join("out/ast").exists());
+    works(root, &["build", "-q", "--jit=false", "ast", "-o", "mine"]);
+    assert!(root.join("mine").exists());
+    let wrong = |args: &[&str]| {
+        let o = taipan(root, args);
+        assert_eq!(o.status.code(), Some(2), "{args:?}: {o:?}");
+        String::from_utf8(o.stderr).unwrap()
+    };
+    assert_eq!(
+        wrong(&["run"]),
+        "taipan: .: there are several targets, name one of them: ast, bc\n"
+    );
+    assert_eq!(
+        wrong(&["build", "tree"]),
+        "taipan: there is no file and no target `tree`; the targets are: ast, bc\n"
+    );
+    // Each target is checked with its own options, and by its name.
+    for (args, expected) in [
+        (&["check"][..], "target ['--tree'] True\ntarget [] False\n"),
+        (&["check", "bc"], "target [] False\n"),
+        (&["check", "."], "target ['--tree'] True\ntarget [] False\n"),
+    ] {
+        let o = taipan(root, args);
+        let stderr = String::from_utf8(o.stderr).unwrap();
+        let told: Vec<&str> = (stderr.lines())
+            .filter(|l| l.starts_with("target"))
+            .collect();
+        assert_eq!(format!("{}\n", told.join("\n")), expected, "{args:?}");
+    }
+}
+
+/// `taipan test` in the folder of the project takes the tests that it names, as pytest does.
+#[test]
+fn tests_of_the_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let test = "def test_it():\n    assert 1 + 1 == 2\n";
+    for file in ["tests/test_a.py", "more/test_b.py", "lib/test_c.py"] {
+        write(file, test);
+    }
+    // Folders of a virtual environment have tests of other projects.
+    write("tests/env/pyvenv.cfg", "");
+    write("tests/env/lib/test_d.py", test);
+    let count = |at: &str, args: &[&str]| {
+        let said = works(&dir.path().join(at), &[&["test"], args].concat());
+        let at = said.find("collected ").unwrap() + "collected ".len();
+        said[at..]
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse::<usize>()
+            .unwrap()
+    };
+    assert_eq!(count(".", &[]), 3);
+    write(
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\ntestpaths = ['tests', 'more']\n",
+    );
+    assert_eq!(count(".", &[]), 2);
+    assert_eq!(count(".", &["lib"]), 1);
+    assert_eq!(count("lib", &[]), 1);
+    write("pyproject.toml", "[tool.taipan]\ntestpaths = ['tests']\n");
+    assert_eq!(count(".", &[]), 1);
+}

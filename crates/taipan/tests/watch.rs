@@ -640,3 +640,17 @@ fn build_with_a_just_in_time_compiler() {
     w.tells("built main-c");
     assert_eq!(run(), "total 3000\n");
 }
+
+/// `taipan watch` alone checks the project's targets.
+#[test]
+fn the_default_command() {
+    let dir = project(&[
+        ("pyproject.toml", "[tool.taipan]\ntargets = ['main.py']\n"),
+        ("main.py", "def entry_point(argv):\n    return 0\n"),
+        ("other.py", "def entry_point(argv):\n    return missing\n"),
+    ]);
+    let mut w = Watched::start(&dir, &[]);
+    w.tells("no errors");
+    w.save("main.py", "def entry_point(argv):\n    return nothing\n");
+    w.tells("nothing");
+}

@@ -16,7 +16,7 @@ pub(crate) struct TestArgs {
     pub(crate) collector: CollectorOption,
     #[command(flatten)]
     pub(crate) checks: Checks,
-    /// Test files, folders, or tests as FILE.py::TestX::test_y; this folder by default.
+    /// Test files, folders, or tests as FILE.py::TestX::test_y; by default `testpaths` of the project, else this folder.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<Utf8PathBuf>,
     /// Run only tests whose names match: parts of names with `and`, `or`, `not`, `()`.

@@ -87,7 +87,7 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         jobs: args.common.threads.unwrap_or(defaults.jobs),
         load: LoadOptions {
             checked: args.checks.lldebug.unwrap_or(true),
-            collector: args.collector.gc,
+            collector: args.collector.gc(),
             ..context.load.clone()
         },
     })

@@ -25,7 +25,7 @@ impl Build {
                 "--profopt and --profile are for one build: a profile is of the program as it was";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let jit = args.code.jit;
+        let jit = args.code.jit();
         let (target, mut output) = (
             args.target.clone(),
             output_of(&context.db, &context.load, args),
@@ -36,7 +36,7 @@ impl Build {
         let load = LoadOptions {
             checked: args.code.checked(),
             debug: args.debug(),
-            collector: args.code.collector.gc,
+            collector: args.code.collector.gc(),
             machine: args.for_machine.machine(),
             passes: args.code.passes(),
             translation: args.code.translation(),

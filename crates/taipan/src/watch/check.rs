@@ -8,9 +8,10 @@ use taipan_watch::{Answer, Choice, Job, Work};
 
 use super::{Shown, Task};
 use crate::args::{CheckArgs, CheckFormat};
-use crate::check::{Checked, check_targets, rendered, targets};
+use crate::check::{Checked, check_targets, rendered};
 use crate::closing::problems;
 use crate::output::{Context, color, failure_text, listing};
+use crate::project::targets;
 
 pub(super) struct Check {
     args: CheckArgs,
@@ -38,11 +39,12 @@ impl Task for Check {
 
     fn job(&mut self) -> Job<Checked> {
         let (args, load, config) = (self.args.clone(), self.load.clone(), self.config.clone());
-        let chosen = move |reader: &dyn Reader| targets(&args, reader, &config);
+        let (paths, common) = (args.paths, args.common);
+        let chosen = move |reader: &dyn Reader| targets(&paths, reader, &config);
         let work = {
             let chosen = chosen.clone();
             move |db: &Database, timings: &mut Timings| {
-                check_targets(chosen(db), db, &load, timings)
+                check_targets(chosen(db), db, (&load, &common), timings)
             }
         };
         let work: Arc<Work<Checked>> = Arc::new(work);

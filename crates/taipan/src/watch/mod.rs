@@ -126,7 +126,7 @@ enum Event<T> {
 
 /// Forks what starts the watched program. To be called while there is one thread.
 pub(crate) fn launcher(args: &WatchArgs) -> Option<std::io::Result<Launcher>> {
-    let WatchCommand::Run(args) = &args.command else {
+    let WatchCommand::Run(args) = args.command() else {
         return None;
     };
     let input = match Terminal::is_there() {
@@ -147,7 +147,7 @@ pub(crate) fn watch(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>
 
 /// Answers the exit code, also where there was nothing to watch.
 fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Result<i32, i32> {
-    let quiet = match &args.command {
+    let quiet = match args.command() {
         WatchCommand::Check(a) => a.quiet,
         WatchCommand::Build(a) => a.quiet,
         WatchCommand::Run(a) => a.run.quiet,
@@ -157,7 +157,7 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         tell("taipan: --quiet is for commands that run once\n");
         return Err(2);
     }
-    Ok(match &args.command {
+    Ok(match args.command() {
         WatchCommand::Check(a) => {
             let context = Context::new(&a.common, a.paths.first().map(|p| &**p))?;
             let task = check::Check::new(a.clone(), &context);
@@ -166,7 +166,7 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         WatchCommand::Build(a) => {
             let mut context = Context::new(&a.common, Some(&a.target))?;
             context.consent();
-            context.db.generate_jit(a.code.jit);
+            context.db.generate_jit(a.code.jit());
             match build::Build::new(a, &context) {
                 Ok(task) => session(args, &a.common, context, |_| Ok(task)),
                 Err(f) => context.fail(&f),
@@ -183,7 +183,7 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         WatchCommand::Run(a) => {
             let mut context = Context::new(&a.run.common, Some(&a.run.target))?;
             context.consent();
-            context.db.generate_jit(a.run.code.jit);
+            context.db.generate_jit(a.run.code.jit());
             let launcher = launcher.ok_or(2)?;
             match run::Run::new(a, &context, launcher) {
                 Ok(task) => session(args, &a.run.common, context, |events| {

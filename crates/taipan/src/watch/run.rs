@@ -28,7 +28,7 @@ impl Run {
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
         watchable(&args.run.code, args.run.for_machine.machine())?;
-        let jit = args.run.jit.options(args.run.code.jit);
+        let jit = args.run.jit.options(args.run.code.jit());
         if args.hot && jit.is_some() {
             let text = "--hot cannot replace what a just-in-time compiler made: leave out one of --hot and --jit";
             return Err(Failure::Usage(text.to_owned()));
@@ -45,7 +45,7 @@ impl Run {
                 "watched programs run as machine code in memory: leave out --engine and --backend";
             return Err(Failure::Usage(text.to_owned()));
         }
-        if args.run.code.collector.gc == Collector::Boehm {
+        if args.run.code.collector.gc() == Collector::Boehm {
             let text = "libgc does not know the data of watched programs: leave out --gc boehm";
             return Err(Failure::Usage(text.to_owned()));
         }
@@ -63,7 +63,7 @@ impl Run {
                 args.run.target.clone(),
                 LoadOptions {
                     checked: args.run.code.checked(),
-                    collector: args.run.code.collector.gc,
+                    collector: args.run.code.collector.gc(),
                     passes: args.run.code.passes(),
                     translation: args.run.code.translation(),
                     ..context.load.clone()
