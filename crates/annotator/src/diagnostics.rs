@@ -18,7 +18,7 @@ use taipan_graph::{
 };
 use taipan_interp::{Function, ObjData};
 
-use crate::eval::{FunctionState, Passed, Problem, special_method};
+use crate::eval::{FunctionState, Passed, Problem, of_exception, of_file, special_method};
 use crate::origins::{
     Origin, Place, caller, contributors, mixed_results, object_name, operands, user_of_data,
     works_on_conflict,
@@ -151,7 +151,11 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
     let mut out: Vec<Diagnostic> = Vec::with_capacity(all.len());
     for d in all {
         let mut here = out.iter().rev().take_while(|o| o.primary == d.primary);
-        if !here.any(|o| same(o, &d)) {
+        // A class is wrong once, wherever it is used.
+        let of_class = |o: &Diagnostic| {
+            d.code == ErrorCode::InvalidClassLayout && (o.code, &o.message) == (d.code, &d.message)
+        };
+        if !here.any(|o| same(o, &d)) && !out.iter().any(of_class) {
             out.push(d);
         }
     }
@@ -478,7 +482,7 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                     "{} has no attribute `{name}`",
                     projector.solver.facts.describe(x)
                 ),
-                help: Some("neither its class nor an assignment that is reached defines it".into()),
+                help: Some(lacking(projector, x, name).into()),
                 origins: Vec::new(),
                 follows: false,
                 caller: None,
@@ -498,6 +502,45 @@ fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
         }
     };
     state.blocked.iter().map(fault).collect()
+}
+
+/// The remedy for an attribute that nothing reached defines.
+fn lacking(projector: &Projector<'_>, x: &Val, name: &str) -> &'static str {
+    let default = "neither its class nor an assignment that is reached defines it";
+    let Some(Atom::Instance(Some(class))) = x.single() else {
+        return default;
+    };
+    let facts = &projector.solver.facts;
+    let exception = matches!(facts.class(*class), Ok(Some(info)) if info.builtin_exception);
+    let what = facts.describe(x);
+    let of_file = || of_file(&what, name);
+    let remedy = exception
+        .then(|| of_exception(name))
+        .flatten()
+        .or_else(of_file);
+    remedy.unwrap_or(default)
+}
+
+/// An operation on a result that is always None: the name of the function that returns it.
+fn none_of(
+    projector: &Projector<'_>,
+    graph: &FunctionGraph,
+    state: &FunctionState,
+    op: &Operation<HighLevel>,
+) -> Option<String> {
+    let none = op.args.iter().find_map(|a| match a {
+        Operand::Var(v) if state.vars.get(v.index()).is_some_and(Val::is_none) => Some(*v),
+        _ => None,
+    })?;
+    let made = (graph.reachable().into_iter())
+        .flat_map(|b| &graph.block(b).operations)
+        .find(|o| o.result == none)?;
+    match (made.op, made.args.first()) {
+        (HlOp::SimpleCall, Some(Operand::Const(Const::Obj(f)))) => {
+            Some(object_name(projector.solver, *f))
+        }
+        _ => None,
+    }
 }
 
 /// Why an operation never comes to a value, and what helps.
@@ -540,6 +583,13 @@ fn never(
         }
         _ => None,
     });
+    if let Some(function) = none_of(projector, graph, state, op) {
+        let message = format!("{} gets None, which {function}() returns", op.op.spelt());
+        return (
+            message,
+            Some("`return` a value in it; a function that ends without `return` returns None"),
+        );
+    }
     match unset.into_iter().find(|name| !name.is_empty()) {
         Some(name) => (format!("`{name}` never gets a value"), Some(set)),
         None => (
@@ -729,6 +779,19 @@ fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> 
         .with_label(format!("{kind} {from}"))
         .with_note(*first_span, format!("{a} {}", note(first)))
         .with_note(*span, format!("{b} {}", note(clash)));
+    let plain = |v: &Val| match v.single() {
+        Some(Atom::Int(_)) => 1,
+        Some(Atom::Float) => 1,
+        Some(Atom::Str { .. }) => 2,
+        Some(Atom::Uni { .. }) => 3,
+        Some(Atom::List(_) | Atom::Dict(_) | Atom::Tuple(_)) => 4,
+        Some(Atom::Instance(_)) => 5,
+        _ => 0,
+    };
+    let (one, other) = (plain(&first.val), plain(&clash.val));
+    if one.min(other) > 0 && one != other {
+        d = d.with_help("keep the kinds apart, or wrap each in a class with a common base");
+    }
     if a.contains("None") != b.contains("None") {
         d = d.with_help("only strings, lists, dicts, instances and the like may be None; use a special value instead");
     }

@@ -61,15 +61,15 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
                 _ => snippet,
             }
         }));
-    let shown = |n: &&Note| beside.is_none() || n.span.is_none();
-    for note in d.notes.iter().filter(shown) {
-        match note.span {
-            None => first = first.element(Level::NOTE.message(note.message.as_str())),
+    let notes = shown_notes(d, beside.is_some());
+    for (span, message) in &notes {
+        match span {
+            None => first = first.element(Level::NOTE.message(message.as_str())),
             Some(span) => {
                 groups.push(std::mem::replace(
                     &mut first,
-                    Group::with_title(Level::NOTE.secondary_title(note.message.as_str()))
-                        .element(Excerpt::new(db, span).snippet(AnnotationKind::Primary, "")),
+                    Group::with_title(Level::NOTE.secondary_title(message.as_str()))
+                        .element(Excerpt::new(db, *span).snippet(AnnotationKind::Primary, "")),
                 ));
             }
         }
@@ -79,6 +79,30 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
     }
     groups.push(first);
     renderer.render(&groups)
+}
+
+/// Notes as text has them. A place is shown once: what is said of the diagnostic's own place stands below that, and what is
+/// said of another one in one note. `beside`: notes with places are in the excerpt already.
+fn shown_notes(d: &Diagnostic, beside: bool) -> Vec<(Option<Span>, String)> {
+    let own = |n: &Note| n.span.is_some() && n.span == d.primary;
+    let said = |n: &Note| own(n) && !d.label.is_empty() && n.message.starts_with(&d.label);
+    let (here, elsewhere): (Vec<&Note>, Vec<&Note>) = (d.notes.iter())
+        .filter(|n| !(said(n) || beside && n.span.is_some()))
+        .partition(|n| own(n));
+    let mut notes: Vec<(Option<Span>, String)> = Vec::new();
+    for (note, span) in here
+        .into_iter()
+        .map(|n| (n, None))
+        .chain(elsewhere.into_iter().map(|n| (n, n.span)))
+    {
+        let same = |(at, _): &&mut (Option<Span>, String)| span.is_some() && *at == span;
+        match notes.iter_mut().find(same) {
+            Some((_, message)) if message.contains(&note.message) => {}
+            Some((_, message)) => *message += &format!("; {}", note.message),
+            None => notes.push((span, note.message.clone())),
+        }
+    }
+    notes
 }
 
 /// The note about the other one of two places that do not go together, if the two can stand

@@ -157,11 +157,37 @@ fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<String> {
                 Some(ObjData::Function(f)) => Some(code(db, f.code)),
                 _ => None,
             };
+            if let Some(ObjData::Function(f)) = data.as_deref()
+                && let Some(own) = of_instance(db, f.code, name)
+            {
+                return Some(own);
+            }
             let local = code.iter().flat_map(|c| c.locals.iter());
             let all = own.iter().chain(builtin.iter()).chain(local);
             did_you_mean(name, all.map(|n| &**n))
         }
     }
+}
+
+/// The question about an attribute of the instance, in a method whose class has a method of that name, or assigns to such
+/// an attribute. Reads the code of the whole class: for diagnostics only.
+fn of_instance(db: &dyn Db, method: CodeId, name: &str) -> Option<String> {
+    let (class, _) = method.qualname(db).rsplit_once('.')?;
+    let me = code(db, method).locals.first()?.clone();
+    let inside = format!("{class}.");
+    let assigns = |c: &taipan_code::Code| {
+        let names = |i: &Instr| match i {
+            Instr::StoreAttr(i) => Some(&*c.names[*i as usize]),
+            _ => None,
+        };
+        c.instrs.iter().filter_map(names).any(|n| n == name)
+    };
+    let codes = taipan_code::file_codes(db, method.file(db)?);
+    let has = codes.iter().any(|(id, c)| {
+        let member = id.qualname(db).strip_prefix(&*inside);
+        member.is_some_and(|m| m == name || !m.contains('.') && assigns(c))
+    });
+    (has && &*me == "self").then(|| format!("did you mean `self.{name}`?"))
 }
 
 /// What to write instead of a name that other languages have, or that only looks like one.

@@ -106,6 +106,7 @@ fn remedy(what: &str) -> Option<&'static str> {
         "a ** b" | "a **= b" => "multiply, or use `math.pow()`, which works on floats",
         "print >> file" => "write to the file with its method `write()`, or with `os.write()`",
         "unpacking a dict into arguments" => "write the arguments out",
+        "exec" => "a translated program has no Python in it: parse the text, and do what it says",
         "deleting attributes" => "assign None instead",
         "import * inside a function" => "import the names that are used",
         "a class inside a function" => "define the class at the top level of the module",

@@ -34,11 +34,23 @@ fn of_pair(op: HlOp, r1: &Repr, r2: &Repr) -> Option<&'static str> {
     use HlOp as Op;
     let number = |r: &Repr| matches!(r, Repr::Int(_) | Repr::Bool | Repr::Float);
     let text = |r: &Repr| matches!(r, Repr::Str | Repr::Char | Repr::Unicode | Repr::UniChar);
+    let character = |r: &Repr| matches!(r, Repr::Char | Repr::UniChar);
+    let items = |r: &Repr| matches!(r, Repr::List(_) | Repr::Dict(_) | Repr::Tuple(_));
     let instance = |r: &Repr| matches!(r, Repr::Instance(_));
     Some(match op {
         Op::Cmp if number(r1) && number(r2) => "compare by `<`, `==` and `>`",
         Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Cmp if instance(r1) && instance(r2) => {
             "compare an attribute of both, or call a method that compares them"
+        }
+        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Cmp | Op::Eq | Op::Ne
+            if number(r1) && character(r2) || character(r1) && number(r2) =>
+        {
+            "the number of a character is `ord(c)`; a string makes a number by `int(s)`, a number a string by `str(n)`"
+        }
+        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Cmp | Op::Eq | Op::Ne
+            if number(r1) && items(r2) || items(r1) && number(r2) =>
+        {
+            "compare its length: `len(x)`"
         }
         Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Cmp | Op::Eq | Op::Ne
             if number(r1) && text(r2) || text(r1) && number(r2) =>

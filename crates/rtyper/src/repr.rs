@@ -156,6 +156,21 @@ pub trait ReprMethods: Debug {
         ))
     }
 
+    /// `type(x)`
+    fn rtype_type(&self, hop: &Hop<'_>) -> RType {
+        let _ = hop;
+        Err(TyperError::missing("`type()`", self.describe()).with_help(
+            "a variable holds values of one kind, which is known while compiling; of instances write `isinstance(x, A)`",
+        ))
+    }
+
+    /// `list(x)`
+    fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {
+        let _ = hop;
+        Err(TyperError::missing("`list()`", self.describe())
+            .with_help("write a list display or comprehension: `[x]`, `[x for x in items]`"))
+    }
+
     /// `x.name`. Methods of builtin kinds are represented as their self.
     fn rtype_getattr(&self, hop: &Hop<'_>) -> RType {
         match &hop.r_result {
@@ -273,12 +288,8 @@ pub trait ReprMethods: Debug {
         rtype_bin = "`bin()` of {}";
         /// `id(x)`
         rtype_id = "`id()` of {}";
-        /// `type(x)`
-        rtype_type = "`type()` of {}";
         /// `issubclass(x, y)`
         rtype_issubtype = "`issubclass()` of {}";
-        /// `list(x)`
-        rtype_bltn_list = "`list()` of {}";
         /// `bytearray(x)`
         rtype_bytearray = "`bytearray()` of {}";
     }

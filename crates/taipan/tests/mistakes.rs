@@ -95,6 +95,7 @@ def entry_point(argv):
                 did you mean `upper`?
             main.py:25 TP0301 an int has no attribute `real`
             main.py:27 TP0303 an int is not iterable
+                count with `range(n)`
         "#]],
     );
 }
@@ -183,6 +184,7 @@ def entry_point(argv):
             main.py:21 TP0301 an instance of main.Circle has no attribute `arae`
                 did you mean `area`?
             main.py:26 TP0300 the result of conflict() mixes an int and a str
+                keep the kinds apart, or wrap each in a class with a common base
             main.py:30 TP0221 the global variable `COUNTER` is modified
                 globals are constants: keep what changes in an attribute of a global object
             main.py:33 TP0302 cannot call a list
@@ -190,7 +192,7 @@ def entry_point(argv):
                 multiply, or use `math.pow()`, which works on floats
             main.py:39 TP0227 ImportError: No module named not_there
             main.py:43 TP0303 `+` of a str and an int is not RPython
-                make a string of the number with `str()`, or use `%`, as in `"%d" % n`
+                make a string of the number with `str()`, or use `%`, as in `"%d" % n`; the number of a character is `ord(c)`
             main.py:46 TP0301 an int has no attribute `text`
         "#]],
     );

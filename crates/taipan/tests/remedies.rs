@@ -482,6 +482,253 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "from __future__ import print_function",
         "FUTURE\nprint(n, end='')",
     ),
+    // Habits of Python: values of several kinds, special methods, what changes at run time.
+    (
+        "slots = [None] * n\nslots[0] = n\nprint slots[0]",
+        "use a special value instead",
+        "slots = [-1] * n\nslots[0] = n\nprint slots[0]",
+    ),
+    (
+        "x = [n, 'a']\nprint len(x)",
+        "wrap each in a class with a common base",
+        "x = [str(n), 'a']\nprint len(x)",
+    ),
+    (
+        "class C(object):\n    count = 0\n    def __init__(self):\n        C.count += 1\n---\nC()",
+        "keep what changes in an attribute of a global object",
+        "class Counter(object):\n    count = 0\ncounter = Counter()\nclass C(object):\n    def __init__(self):\n        counter.count += 1\n---\nC()",
+    ),
+    (
+        "sys.maxint = n\nprint n",
+        "classes and modules are constants",
+        "print n",
+    ),
+    (
+        "print getattr(Box(n), s)()",
+        "if name == 'a': return x.a",
+        "if s == 'up':\n    print Box(n).up()\nelse:\n    print Box(n).down()",
+    ),
+    (
+        "setattr(Box(n), s, n)",
+        "use each attribute by its own",
+        "b = Box(n)\nif s == 'value':\n    b.value = n",
+    ),
+    (
+        "print hasattr(Box(n), s)",
+        "use each attribute by its own",
+        "print s == 'value'",
+    ),
+    (
+        "print len(Box(n).__dict__)",
+        "read each attribute by its name",
+        "print Box(n).value",
+    ),
+    (
+        "print type(n) == int",
+        "which is known while compiling",
+        "print n",
+    ),
+    (
+        "print eval(s)",
+        "parse the text, and compute its value",
+        "print int(s)",
+    ),
+    ("exec s", "parse the text, and do what it says", "print s"),
+    (
+        "s[0] = 'x'\nprint s",
+        "make another one of its parts",
+        "s = 'x' + s[1:]\nprint s",
+    ),
+    (
+        "del s[0]\nprint s",
+        "make another one of its parts",
+        "s = s[1:]\nprint s",
+    ),
+    (
+        "t = (n, 1)\nt[0] = 2\nprint t[0]",
+        "use a list",
+        "t = [n, 1]\nt[0] = 2\nprint t[0]",
+    ),
+    (
+        "t = (n, 1)\nt.append(2)",
+        "use a list",
+        "t = [n, 1]\nt.append(2)",
+    ),
+    (
+        "class V(object):\n    def __add__(self, other):\n        return self\n---\nprint V() + V() is None",
+        "call a method of the class by its name",
+        "class V(object):\n    def add(self, other):\n        return self\n---\nprint V().add(V()) is None",
+    ),
+    (
+        "class V(object):\n    def __neg__(self):\n        return self\n---\nprint -V() is None",
+        "call a method of the class by its name",
+        "class V(object):\n    def neg(self):\n        return self\n---\nprint V().neg() is None",
+    ),
+    (
+        "class V(object):\n    def __call__(self, x):\n        return x\n---\nprint V()(n)",
+        "RPython calls no `__call__`",
+        "class V(object):\n    def call(self, x):\n        return x\n---\nprint V().call(n)",
+    ),
+    (
+        "print Box(n).up + 1",
+        "call the function or method",
+        "print Box(n).up() + 1",
+    ),
+    (
+        "def add(a, b):\n    a + b\n---\nprint add(n, 1) + 1",
+        "`return` a value in it",
+        "def add(a, b):\n    return a + b\n---\nprint add(n, 1) + 1",
+    ),
+    (
+        "class C(object):\n    def __init__(self):\n        self.total = 1\n    def up(self):\n        return total\n---\nprint C().up()",
+        "did you mean `self.total`?",
+        "class C(object):\n    def __init__(self):\n        self.total = 1\n    def up(self):\n        return self.total\n---\nprint C().up()",
+    ),
+    (
+        "class C(object):\n    def step(self):\n        return 1\n    def up(self):\n        return step(self)\n---\nprint C().up()",
+        "did you mean `self.step`?",
+        "class C(object):\n    def step(self):\n        return 1\n    def up(self):\n        return self.step()\n---\nprint C().up()",
+    ),
+    (
+        "OPS = {'+': lambda a, b: a + b, 'n': lambda a: -a}\n---\nprint OPS[s](n, 1)",
+        "take the same arguments",
+        "OPS = {'+': lambda a, b: a + b, 'n': lambda a, b: -a}\n---\nprint OPS[s](n, 1)",
+    ),
+    (
+        "print words[n / 2.0]",
+        "make an integer of the float",
+        "print words[int(n / 2.0)]",
+    ),
+    (
+        "print words - ['a']",
+        "[x for x in a if x not in b]",
+        "print [x for x in words if x not in ['a']]",
+    ),
+    ("print words > n", "len(x)", "print len(words) > n"),
+    (
+        "for i in n:\n    print i",
+        "range(n)",
+        "for i in range(n):\n    print i",
+    ),
+    ("print list(n)", "[x]", "print [n]"),
+    ("print ord(s)", "ord(s[0])", "print ord(s[0])"),
+    (
+        "print s[0] > 65",
+        "the number of a character is `ord(c)`",
+        "print ord(s[0]) > 65",
+    ),
+    (
+        "print '%s %s' % words",
+        "(items[0], items[1])",
+        "print '%s %s' % (words[0], words[1])",
+    ),
+    (
+        "print '%d %d' % n",
+        "write a tuple with a value for each",
+        "print '%d %d' % (n, n)",
+    ),
+    (
+        "words += s\nprint len(words)",
+        "by `append()`",
+        "words.append(s)\nprint len(words)",
+    ),
+    ("print words.copy()", "items[:]", "print words[:]"),
+    (
+        "print s.ljust(5)",
+        "s + ' ' * (width - len(s))",
+        "print s + ' ' * (5 - len(s))",
+    ),
+    (
+        "print s.zfill(5)",
+        "'0' * (width - len(s)) + s",
+        "print '0' * (5 - len(s)) + s",
+    ),
+    (
+        "print s.partition(':')[0]",
+        "i = s.find(sep)",
+        "i = s.find(':')\nif i >= 0:\n    print s[:i], s[i + 1:]",
+    ),
+    (
+        "print s.title()",
+        "s[:1].upper() + s[1:].lower()",
+        "print s[:1].upper() + s[1:].lower()",
+    ),
+    (
+        "print max(words, key=len)",
+        "keeps the best item so far",
+        "best = ''\nfor w in words:\n    if len(w) > len(best):\n        best = w\nprint best",
+    ),
+    (
+        "for line in open(s):\n    print line",
+        "line = f.readline()",
+        "f = open(s)\nline = f.readline()\nwhile line:\n    print line\n    line = f.readline()",
+    ),
+    (
+        "print len(open(s).readlines())",
+        "line = f.readline()",
+        "print len(open(s).readline())",
+    ),
+    (
+        "print sys.stdin.readline()",
+        "create_stdio()",
+        "from rpython.rlib.rfile import create_stdio\n---\nprint create_stdio()[0].readline()",
+    ),
+    ("sys.stdout.write(s)", "os.write(1, s)", "os.write(1, s)"),
+    (
+        "sys.exit(n)",
+        "return the exit code",
+        "if n > 1:\n    return n",
+    ),
+    (
+        "try:\n    print int(s)\nexcept ValueError:\n    print sys.exc_info()[0] is None",
+        "except E as e:",
+        "try:\n    print int(s)\nexcept ValueError as e:\n    print e is None",
+    ),
+    (
+        "try:\n    raise ValueError('x')\nexcept ValueError as e:\n    print e.args[0]",
+        "an exception class of your own",
+        "try:\n    raise ValueError('x')\nexcept ValueError as e:\n    print 'x'",
+    ),
+    (
+        "import collections\nPoint = collections.namedtuple('Point', 'x y')\n---\nprint Point(n, 2).x",
+        "write a class with these attributes",
+        "class Point(object):\n    def __init__(self, x, y):\n        self.x = x\n        self.y = y\n---\nprint Point(n, 2).x",
+    ),
+    (
+        "from collections import defaultdict\n---\nd = defaultdict(int)\nd[s] += 1\nprint len(d)",
+        "assign the first value where `key not in d`",
+        "d = {}\nif s not in d:\n    d[s] = 0\nd[s] += 1\nprint len(d)",
+    ),
+    (
+        "from collections import deque\n---\nd = deque()\nd.append(n)\nprint d.popleft()",
+        "keep the index of its first item",
+        "d = []\nd.append(n)\nfirst = 0\nprint d[first]",
+    ),
+    (
+        "import functools\n---\nprint functools.partial(call, n)()",
+        "write a class with the arguments as attributes",
+        "class Later(object):\n    def __init__(self, n):\n        self.n = n\n    def run(self):\n        return call(self.n)\n---\nprint Later(n).run()",
+    ),
+    (
+        "import itertools\n---\nfor a, b in itertools.product(words, words):\n    print a, b",
+        "write loops",
+        "for a in words:\n    for b in words:\n        print a, b",
+    ),
+    (
+        "import copy\n---\nprint copy.copy(words)",
+        "items[:]",
+        "print words[:]",
+    ),
+    (
+        "import subprocess\n---\nprint subprocess.call(['ls'])",
+        "os.system(command)",
+        "print os.system('ls')",
+    ),
+    (
+        "import threading\n---\nthreading.Thread(target=call).start()",
+        "start_new_thread(function, args)",
+        "from rpython.rlib.rthread import start_new_thread\ndef work():\n    print 1\n---\nstart_new_thread(work, ())",
+    ),
 ];
 
 /// The program of a mistake: what stands in front of `---` is at its top level.

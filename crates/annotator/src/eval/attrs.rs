@@ -11,7 +11,7 @@ use taipan_interp::ObjData;
 use super::Cx;
 use super::args::Arguments;
 use super::methods::{has_method, methods};
-use super::remedies::of_value;
+use super::remedies::{CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_instance, of_method, of_value};
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val};
@@ -20,9 +20,10 @@ use crate::{ArgSource, Desc};
 impl Cx<'_> {
     pub(super) fn getattr_op(&mut self, x: &Val, name: &Val) -> Known<Val> {
         let Some(name) = name.const_str().map(Arc::<str>::from) else {
-            return Ok(self.problem(
+            return Ok(self.problem_help(
                 ErrorCode::ConstantNeeded,
                 "the name of an attribute must be a constant",
+                Some(CONSTANT_ATTRIBUTE),
             ));
         };
         if let Some(class) = x.atoms.iter().find_map(|a| match a {
@@ -155,9 +156,18 @@ impl Cx<'_> {
             }
             _ => {
                 let what = self.facts.describe_atom(atom);
+                let kind = match atom {
+                    Atom::Str { .. } => "str",
+                    Atom::Uni { .. } => "unicode",
+                    Atom::List(_) => "list",
+                    Atom::Dict(_) => "dict",
+                    Atom::Tuple(_) => "tuple",
+                    _ => "",
+                };
                 let meant = did_you_mean(name, methods(atom).iter().copied());
+                let help = of_method(kind, name).or(meant.as_deref());
                 let message = format!("{what} has no attribute `{name}`");
-                Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, meant.as_deref()))
+                Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, help))
             }
         }
     }
@@ -310,14 +320,11 @@ impl Cx<'_> {
             candidates.extend(facts.names.of_class(c));
         }
         let meant = did_you_mean(name, candidates);
-        let builtin = facts.class(class)?.is_some_and(|info| info.exception)
-            && matches!(name, "message" | "args");
-        let help = match builtin {
-            true => Some("keep it in an attribute of an exception class of your own"),
-            false => meant
-                .as_deref()
-                .or(Some("nothing in the program defines it")),
-        };
+        let exception = facts.class(class)?.is_some_and(|info| info.exception);
+        let remedy = of_instance(name).filter(|_| exception || name == "__dict__");
+        let help = remedy
+            .or(meant.as_deref())
+            .or(Some("nothing in the program defines it"));
         let what = facts.describe_atom(&Atom::Instance(Some(class)));
         let message = format!("{what} has no attribute `{name}`");
         Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, help))
@@ -474,9 +481,10 @@ impl Cx<'_> {
 
     pub(super) fn setattr_op(&mut self, x: &Val, name: &Val, value: &Val) -> Known<Val> {
         let Some(name) = name.const_str().map(Arc::<str>::from) else {
-            return Ok(self.problem(
+            return Ok(self.problem_help(
                 ErrorCode::ConstantNeeded,
                 "the name of an attribute must be a constant",
+                Some(CONSTANT_ATTRIBUTE),
             ));
         };
         for a in &x.atoms {
@@ -498,9 +506,10 @@ impl Cx<'_> {
                     }
                     _ => {
                         let what = self.facts.describe_atom(a);
-                        self.problem(
+                        self.problem_help(
                             ErrorCode::InvalidAttributeUse,
                             format!("cannot assign attribute {name} of {what}"),
+                            matches!(a, Atom::Pbc(_)).then_some(CONSTANT_OBJECT),
                         );
                     }
                 },

@@ -7,7 +7,7 @@ use taipan_graph::{Const, HlOp};
 use taipan_interp::constants;
 
 use super::operations::Operand;
-use super::remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX, of_operation};
+use super::remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX, of_items, of_operation};
 use super::{Cx, Knows, Local};
 use crate::facts::Known;
 use crate::project::is_conflict;
@@ -164,6 +164,13 @@ impl Cx<'_> {
             (Sub, Atom::Address, Atom::Address) => Val::signed(),
             _ => {
                 let (s, t) = (self.facts.describe_atom(a), self.facts.describe_atom(b));
+                if plain == DelItem {
+                    return Ok(self.problem_help(
+                        ErrorCode::UnsupportedOperands,
+                        format!("cannot delete items of {s}"),
+                        of_items(a),
+                    ));
+                }
                 let message = format!("{} of {s} and {t} is not RPython", plain.spelt());
                 let code = match (a, b) {
                     (Atom::Str { .. }, Atom::Uni { .. }) | (Atom::Uni { .. }, Atom::Str { .. }) => {
@@ -291,9 +298,10 @@ impl Cx<'_> {
                 Atom::BuiltinMethod { of, .. } if of.single() == Some(&Atom::Address) => {}
                 other => {
                     let what = self.facts.describe_atom(other);
-                    self.problem(
+                    self.problem_help(
                         ErrorCode::UnsupportedOperands,
                         format!("cannot assign items of {what}"),
+                        of_items(other),
                     );
                 }
             }

@@ -11,7 +11,7 @@ use taipan_language::{Codec, HelperFunction, Kind, PythonFunction};
 
 use super::args::Arguments;
 use super::operations::{Operand, is_instance, special_method};
-use super::remedies::counted;
+use super::remedies::{CONSTANT_ATTRIBUTE, counted, of_import_time};
 use super::{Cx, Problem, constants, lowlevel};
 use crate::Desc;
 use crate::facts::Known;
@@ -67,10 +67,7 @@ impl Cx<'_> {
             ),
             Builtin::Other(name) => match name.strip_prefix("__builtin__.") {
                 Some(name) => return Ok(self.no_such_call(name, args.positional.len())),
-                None => {
-                    "it is there while the program loads only; look for a replacement in rpython.rlib"
-                        .to_owned()
-                }
+                None => of_import_time(name).to_owned(),
             },
         };
         let message = format!("{} cannot be called in translated code", f.name());
@@ -405,9 +402,10 @@ impl Cx<'_> {
                 .collect::<String>()
                 .into(),
             _ => {
-                return Ok(self.problem(
+                return Ok(self.problem_help(
                     ErrorCode::ConstantNeeded,
                     "the name of an attribute must be a constant",
+                    Some(CONSTANT_ATTRIBUTE),
                 ));
             }
         };

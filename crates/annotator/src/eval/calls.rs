@@ -11,7 +11,7 @@ use super::args::Arguments;
 use super::jit::is_jit_marker;
 use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
 use super::passing::Passed;
-use super::remedies::INSTEAD;
+use super::remedies::{INSTEAD, of_call};
 use super::{CallRecord, Cx};
 use crate::bounds::{FEW_COPIES, LONGEST_KEY, MOST_ARGUMENTS, MOST_COPIES};
 use crate::facts::{FuncInfo, Known};
@@ -55,9 +55,10 @@ impl Cx<'_> {
             Atom::Ptr(t) => Ok(self.call_pointer(*t, &args)),
             Atom::LLFunc(f) => Ok(lltype_to_annotation(f.ty().result)),
             Atom::AdtMeth { ptr, name } => self.call_adt_method(*ptr, name, args),
-            other => Ok(self.problem(
+            other => Ok(self.problem_help(
                 ErrorCode::NotCallable,
                 format!("cannot call {}", self.facts.describe_atom(other)),
+                of_call(other),
             )),
         }
     }
@@ -138,10 +139,13 @@ impl Cx<'_> {
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
             Err(e) => {
+                let several = self
+                    .several_callees
+                    .then_some("functions that one call may reach take the same arguments");
                 return Ok(self.problem_help(
                     ErrorCode::InvalidArguments,
                     e.message,
-                    e.help.as_deref(),
+                    e.help.as_deref().or(several),
                 ));
             }
         };
@@ -680,10 +684,16 @@ impl Cx<'_> {
 
     /// Makes an instance.
     fn instantiate(&mut self, class: ObjId, args: Arguments) -> Known<Val> {
-        let me = self.instance(class)?;
         let Some(info) = self.facts.class(class)? else {
-            return Ok(me);
+            return self.instance(class);
         };
+        if let Some((_, help)) = self.facts.lookup(class, INSTEAD)?
+            && let Some(help) = help.as_str()
+        {
+            let message = format!("{} cannot be used in translated code", info.name);
+            return Ok(self.problem_help(ErrorCode::NotCallable, message, Some(help)));
+        }
+        let me = self.instance(class)?;
         let special = self.facts.lookup(class, "_annspecialcase_")?;
         if special.is_some_and(|(_, c)| c.as_str() != Some("")) {
             self.problem_help(

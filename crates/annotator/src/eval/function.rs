@@ -209,6 +209,8 @@ impl Cx<'_> {
         let i = pass.op;
         let op = &block.operations[i];
         let mut args: SmallVec<[Operand; 3]> = SmallVec::new();
+        // A constant that is no value is a mistake of this operation.
+        self.place.at = Some(op.at);
         self.literals = 0;
         for (i, a) in op.args.iter().enumerate() {
             let literal = u64::from(a.as_const().is_some());
@@ -222,7 +224,6 @@ impl Cx<'_> {
             });
         self.place.op = Some((op.op, flow.shape.ordinals[pass.block.index()][i]));
         self.place.made = 0;
-        self.place.at = Some(op.at);
         self.record = OpRecord::default();
         self.harmless = false;
         self.unreturned = false;

@@ -6,6 +6,7 @@ use taipan_graph::HlOp;
 use taipan_language::is_rpython_function;
 
 use super::Cx;
+use crate::Desc;
 use crate::val::{Atom, Val};
 
 /// The error for a tuple index that is no compile-time constant.
@@ -36,7 +37,11 @@ fn of_function(name: &str) -> Option<&'static str> {
         "format" => "use `%`, as in `\"%d\" % n`",
         "coerce" => "convert the operands by `int()` or `float()`",
         "vars" => "read each attribute by its name",
-        "globals" => "read each global by its name",
+        "globals" | "locals" => "read each variable by its name",
+        "dir" => "the attributes of a class are known while compiling: read each by its name",
+        "eval" | "compile" | "execfile" => {
+            "a translated program has no Python in it: parse the text, and compute its value"
+        }
         _ => return None,
     })
 }
@@ -51,6 +56,28 @@ pub(super) fn of_method(kind: &str, name: &str) -> Option<&'static str> {
         }
         ("str", "encode") => "a str is bytes already: leave it out",
         ("list", "sort") => "use `TimSort(list).sort()` of rpython.rlib.listsort",
+        ("list", "copy") => "take a slice of all items: `items[:]`",
+        ("list", "clear") => "delete all items: `del items[:]`",
+        ("str" | "unicode", "ljust") => "append blanks: `s + ' ' * (width - len(s))`",
+        ("str" | "unicode", "rjust" | "center") => {
+            "put blanks in front: `' ' * (width - len(s)) + s`"
+        }
+        ("str" | "unicode", "zfill") => "put zeroes in front: `'0' * (width - len(s)) + s`",
+        ("str" | "unicode", "partition") => {
+            "look for the separator: `i = s.find(sep)`, and take `s[:i]` and `s[i + len(sep):]` where `i >= 0`"
+        }
+        ("str" | "unicode", "rpartition") => {
+            "look for the separator: `i = s.rfind(sep)`, and take `s[:i]` and `s[i + len(sep):]` where `i >= 0`"
+        }
+        ("str" | "unicode", "title" | "capitalize" | "swapcase") => {
+            "change parts of it: `s[:1].upper() + s[1:].lower()`"
+        }
+        ("str" | "unicode", "translate" | "expandtabs") => "write a loop over the characters",
+        ("tuple", "append" | "extend" | "insert" | "pop" | "remove" | "sort") => {
+            "a tuple does not change: use a list"
+        }
+        ("tuple", "index" | "count") => "use a list, if all items are of one kind",
+        ("dict", "fromkeys") => "start with `{}` and assign the items in a loop",
         _ => return None,
     })
 }
@@ -60,18 +87,134 @@ pub(super) const INSTEAD: &str = "_instead_";
 
 /// The remedy for an attribute that a value has at import time only; `what` describes the value.
 pub(super) fn of_value(what: &str) -> Option<&'static str> {
-    (what == "a prebuilt SRE_Pattern").then_some(
-        "patterns of `re` are for import time: use `rpython.rlib.rsre` of a checkout of PyPy, or compare characters",
-    )
+    Some(match what {
+        "a prebuilt SRE_Pattern" => {
+            "patterns of `re` are for import time: use `rpython.rlib.rsre` of a checkout of PyPy, or compare characters"
+        }
+        "a prebuilt file" => {
+            "files that are open while the program loads are not there when it runs: use `os.read(0, n)` and \
+             `os.write(1, s)`, or `create_stdio()` of rpython.rlib.rfile, whose files have `readline()`"
+        }
+        _ => return None,
+    })
 }
+
+/// The remedy for a function of a builtin module that only import time has.
+pub(super) fn of_import_time(name: &str) -> &'static str {
+    match name {
+        "sys.exit" => "return the exit code from the entry point",
+        "sys.exc_info" => "name the exception: `except E as e:`",
+        "_struct.pack" | "_struct.unpack" | "_struct.calcsize" => {
+            "use `runpack(format, s)` of rpython.rlib.rstruct.runpack to unpack, and `chr()` of each byte to pack"
+        }
+        _ => "it is there while the program loads only; look for a replacement in rpython.rlib",
+    }
+}
+
+/// The remedy for a name of an attribute that is not known while compiling.
+pub(super) const CONSTANT_ATTRIBUTE: &str =
+    "compare the name, and use each attribute by its own: `if name == 'a': return x.a`";
+
+/// The remedy for an assignment to an attribute of a class, module or other constant.
+pub(super) const CONSTANT_OBJECT: &str =
+    "classes and modules are constants: keep what changes in an attribute of a global object";
+
+/// The remedy for an attribute that a builtin exception does not have in RPython.
+pub(crate) fn of_exception(name: &str) -> Option<&'static str> {
+    matches!(name, "message" | "args")
+        .then_some("keep it in an attribute of an exception class of your own")
+}
+
+/// The remedy for a special attribute that instances have in Python only.
+pub(super) fn of_instance(name: &str) -> Option<&'static str> {
+    match name {
+        "__dict__" => Some("read each attribute by its name"),
+        _ => of_exception(name),
+    }
+}
+
+/// The remedy for an attribute that no file has.
+pub(crate) fn of_file(what: &str, name: &str) -> Option<&'static str> {
+    (what == "an instance of rpython.rlib.rfile.RFile"
+        && matches!(name, "__iter__" | "readlines" | "next"))
+    .then_some("read it line by line: `line = f.readline()`, until that is empty")
+}
+
+/// The remedy for assigning or deleting items of a value.
+pub(super) fn of_items(value: &Atom) -> Option<&'static str> {
+    match value {
+        Atom::Str { .. } | Atom::Uni { .. } => Some(
+            "a string does not change: make another one of its parts, or use a list of characters",
+        ),
+        Atom::Tuple(_) => Some("a tuple does not change: use a list, or make another tuple"),
+        Atom::Instance(_) => Some(OPERATORS),
+        _ => None,
+    }
+}
+
+/// The remedy for a loop over a value that has no items.
+pub(super) fn of_iteration(value: &Atom) -> Option<&'static str> {
+    match value {
+        Atom::Int(_) => Some("count with `range(n)`"),
+        _ => None,
+    }
+}
+
+/// The remedy for calls of values that are no functions.
+pub(super) fn of_call(value: &Atom) -> Option<&'static str> {
+    match value {
+        Atom::Instance(_) => {
+            Some("RPython calls no `__call__`: call a method of the class by its name")
+        }
+        _ => None,
+    }
+}
+
+/// The remedy for an operation with one operand.
+pub(super) fn of_unary(op: HlOp, value: &Atom) -> Option<&'static str> {
+    match (op, value) {
+        (HlOp::Ord, Atom::Str { .. } | Atom::Uni { .. }) => {
+            Some("take one of its characters: `ord(s[0])`")
+        }
+        (_, Atom::Instance(_)) => Some(OPERATORS),
+        _ => None,
+    }
+}
+
+/// The remedy for operators on instances.
+const OPERATORS: &str =
+    "RPython calls no special methods for operators: call a method of the class by its name";
 
 /// The remedy for a binary operation on operands of these kinds.
 pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str> {
     let number = |a: &Atom| matches!(a, Atom::Int(_) | Atom::Float);
+    let text = |a: &Atom| matches!(a, Atom::Str { .. } | Atom::Uni { .. });
+    let sequence = |a: &Atom| text(a) || matches!(a, Atom::List(_) | Atom::Tuple(_));
+    let instance = |a: &Atom| matches!(a, Atom::Instance(_));
+    let function = |a: &Atom| match a {
+        Atom::Pbc(descs) => !descs
+            .iter()
+            .any(|d| matches!(d, Desc::Class(_) | Desc::Frozen(_))),
+        Atom::BuiltinMethod { .. } | Atom::Builtin(_) => true,
+        _ => false,
+    };
     let floats = number(a) && number(b) && (matches!(a, Atom::Float) || matches!(b, Atom::Float));
     Some(match (op, a, b) {
         (HlOp::Mod, ..) if floats => "use `math.fmod(x, y)`, whose result has the sign of x",
         (HlOp::FloorDiv, ..) if floats => "use `math.floor(x / y)`",
+        _ if function(a) || function(b) => "call the function or method: `f()`",
+        _ if instance(a) || instance(b) => OPERATORS,
+        (HlOp::Add, Atom::Str { char_: true, .. }, Atom::Int(_)) => {
+            "make a string of the number with `str()`, or use `%`, as in `\"%d\" % n`; the number of a character is `ord(c)`"
+        }
+        (HlOp::Mul, x, Atom::Float)
+        | (HlOp::Mul, Atom::Float, x)
+        | (HlOp::GetItem, x, Atom::Float)
+            if sequence(x) =>
+        {
+            "make an integer of the float with `int()`"
+        }
+        (HlOp::Sub, Atom::List(_), Atom::List(_)) => "write a loop: `[x for x in a if x not in b]`",
         (HlOp::Add, Atom::Str { .. }, n) | (HlOp::Add, n, Atom::Str { .. }) if number(n) => {
             "make a string of the number with `str()`, or use `%`, as in `\"%d\" % n`"
         }
@@ -102,6 +245,7 @@ impl Cx<'_> {
     pub(super) fn no_keyword(&mut self, function: &str, name: &str) -> Val {
         let remedy = match function {
             "dict" | "OrderedDict" => "store one item after the other: `d['a'] = 1`",
+            "max" | "min" => "write a loop that keeps the best item so far",
             _ => "give it by its place",
         };
         let message = format!("{function}() with the keyword argument `{name}` is not RPython");

@@ -7,6 +7,7 @@ use taipan_graph::{Const, HlOp, IntKind, ObjId};
 use taipan_interp::{ClassData, ObjData, constants, is_of_kind};
 
 use super::operations::Operand;
+use super::remedies::{of_iteration, of_unary};
 use super::{Cx, Local};
 use crate::Desc;
 use crate::facts::Known;
@@ -67,9 +68,10 @@ impl Cx<'_> {
             (Next, Atom::Iterator { variant, of }) => self.next_item(variant, of),
             _ => {
                 let what = self.facts.describe_atom(atom);
-                self.problem(
+                self.problem_help(
                     ErrorCode::UnsupportedOperands,
                     format!("{} of {what} is not RPython", op.spelt()),
+                    of_unary(op, atom),
                 )
             }
         })
@@ -130,9 +132,10 @@ impl Cx<'_> {
             | Atom::Uni { .. } => Atom::Iterator { variant: "", of }.into(),
             other => {
                 let what = self.facts.describe_atom(other);
-                self.problem(
+                self.problem_help(
                     ErrorCode::UnsupportedOperands,
                     format!("{what} is not iterable"),
+                    of_iteration(other),
                 )
             }
         }

@@ -45,6 +45,8 @@ fn results() {
               |                - an int is returned here
             4 |     return 'x'
               |            ^^^ a str is returned here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: the result of either() mixes a list and a dict
              --> /main.py:6:32
@@ -82,7 +84,9 @@ fn results() {
                |             ------ an int is returned here
             17 |     except ValueError:
             18 |         n = s
-               |             ^ a str is returned here"#]],
+               |             ^ a str is returned here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }
 
@@ -147,6 +151,8 @@ fn variables() {
             ...
             7 |         x = 'a'
               |             ^^^ a str comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: variable x mixes an int and a unicode
               --> /main.py:11:24
@@ -155,6 +161,8 @@ fn variables() {
                |         -              ^^^^ a unicode comes from here
                |         |
                |         an int comes from here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: variable y mixes a bool and a str
               --> /main.py:14:18
@@ -163,6 +171,8 @@ fn variables() {
                |         ----     ^^^ a str comes from here
                |         |
                |         a bool comes from here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: variable x mixes a str and an int
               --> /main.py:20:13
@@ -172,6 +182,8 @@ fn variables() {
             ...
             20 |         x = n
                |             ^ an int comes from here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: variable x mixes None and an int
               --> /main.py:25:13
@@ -202,7 +214,9 @@ fn variables() {
                |             --- a str comes from here
             ...
             36 |         y = 1
-               |             ^ an int comes from here"#]],
+               |             ^ an int comes from here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }
 
@@ -228,6 +242,8 @@ fn items_of_displays() {
               |          -  ^^^^^ a str comes from here
               |          |
               |          an int comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: the set of values of a dict mixes an int and a list
              --> /main.py:3:23
@@ -236,6 +252,8 @@ fn items_of_displays() {
               |               -       ^^^^^ a list comes from here
               |               |
               |               an int comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: the set of keys of a dict mixes a str and an int
              --> /main.py:3:30
@@ -244,6 +262,8 @@ fn items_of_displays() {
               |          ---                 ^ an int comes from here
               |          |
               |          a str comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: a list mixes an int and a str
              --> /main.py:5:5
@@ -251,7 +271,9 @@ fn items_of_displays() {
             4 |     c = [n]
               |          - an int comes from here
             5 |     c.append('x')
-              |     ^^^^^^^^^^^^^ a str comes from here"#]],
+              |     ^^^^^^^^^^^^^ a str comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }
 
@@ -363,6 +385,8 @@ fn shared_content() {
             ...
             8 |         self.value = s
               |         ^^^^^^^^^^ a str comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: a list mixes an int and a str
               --> /main.py:14:14
@@ -371,6 +395,8 @@ fn shared_content() {
                |                - an int comes from here
             14 |     names = ['a']
                |              ^^^ a str comes from here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: the set of values of a dict mixes an int and a str
               --> /main.py:21:17
@@ -378,6 +404,8 @@ fn shared_content() {
             20 |     numbers = {1: 1}
                |                   - an int comes from here
             21 |     names = {1: 'a'}
-               |                 ^^^ a str comes from here"#]],
+               |                 ^^^ a str comes from here
+               |
+               = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }

@@ -52,12 +52,7 @@ fn arguments_attributes_and_results() {
              7 |     return a + b
                |            ^^^^^
                |
-            note: an int comes from here, in f()
-              --> /main.py:12:9
-               |
-            12 |         add(1, 'b')
-               |         ^^^^^^^^^^^
-            note: a str comes from here, in f()
+            note: an int comes from here, in f(); a str comes from here, in f()
               --> /main.py:12:9
                |
             12 |         add(1, 'b')
@@ -111,6 +106,8 @@ fn arguments_of_a_table_of_functions() {
               |     ------------- a str comes from here
             9 |     return table[i](2)
               |            ^^^^^^^^^^^ an int comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base
 
             error[TP0300]: argument y of two() mixes a str and an int
              --> /main.py:9:12
@@ -118,7 +115,9 @@ fn arguments_of_a_table_of_functions() {
             8 |     table[i]('z')
               |     ------------- a str comes from here
             9 |     return table[i](2)
-              |            ^^^^^^^^^^^ an int comes from here"#]],
+              |            ^^^^^^^^^^^ an int comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
     check(
         "
@@ -164,16 +163,12 @@ fn the_library_points_at_the_program() {
               3 |     return rbigint.fromdecimalstr(text)
                 |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this leads to it
                 |
+                = note: a unicode comes from here, in number()
             note: it happens here, in _digit_value()
                --> <taipan>/rpython/rlib/rstring.py:415:8
                 |
             415 |     if '0' <= c <= '9':
                 |        ^^^^^^^^^^^^^^^
-            note: a unicode comes from here, in number()
-               --> /main.py:3:12
-                |
-              3 |     return rbigint.fromdecimalstr(text)
-                |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
             note: which comes from here, in f()
                --> /main.py:5:5
                 |
@@ -209,7 +204,9 @@ fn prebuilt_objects_and_texts() {
               |        -------^^^^^^^^^^^
               |        |      |
               |        |      a unicode is in a prebuilt object that is used here
-              |        a str comes from here, in f()"#]],
+              |        a str comes from here, in f()
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }
 
@@ -232,7 +229,9 @@ fn what_follows_from_a_conflict_is_not_told() {
             5 |     a.x = 1
               |     --- an int comes from here
             6 |     a.x = 'one'
-              |     ^^^ a str comes from here"#]],
+              |     ^^^ a str comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }
 
@@ -311,6 +310,8 @@ fn none_is_not_blamed_where_others_clash() {
               |         ---------- a str comes from here, in named()
             8 |     def filled(self):
             9 |         self.value = Value()
-              |         ^^^^^^^^^^ an instance of main.Value comes from here"#]],
+              |         ^^^^^^^^^^ an instance of main.Value comes from here
+              |
+              = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }

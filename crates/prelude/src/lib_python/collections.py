@@ -6,6 +6,9 @@ import sys
 
 
 class deque(object):
+    # What the compiler says where translated code makes one.
+    _instead_ = 'use a list, and keep the index of its first item in a variable'
+
     def __init__(self, items=(), maxlen=None):
         self.maxlen = maxlen
         self._items = []
@@ -90,6 +93,8 @@ class deque(object):
 
 
 class defaultdict(dict):
+    _instead_ = 'use a dict, and assign the first value where `key not in d`'
+
     def __init__(self, default_factory=None, *args, **kwds):
         dict.__init__(self, *args, **kwds)
         self.default_factory = default_factory
@@ -139,6 +144,8 @@ class OrderedDict(dict):
 
 
 class Counter(dict):
+    _instead_ = 'use a dict, and assign the first count where `key not in d`'
+
     def __init__(self, iterable=None, **kwds):
         dict.__init__(self)
         self.update(iterable, **kwds)
@@ -204,6 +211,7 @@ def namedtuple(typename, field_names, verbose=False, rename=False):
         '_replace': _replace,
         '__repr__': __repr__,
         '__module__': sys._getframe(1).f_globals.get('__name__', '__main__'),
+        '_instead_': 'write a class with these attributes, which `__init__` sets',
     }
 
     def field(i):

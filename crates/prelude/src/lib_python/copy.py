@@ -66,3 +66,8 @@ def deepcopy(x, memo=None):
     for name in x.__dict__:
         y.__dict__[name] = deepcopy(x.__dict__[name], memo)
     return y
+
+
+# What the compiler says where translated code calls these.
+for _function in [copy, deepcopy]:
+    _function._instead_ = 'make the copy by hand: `items[:]` of a list, a new instance with the same attributes'

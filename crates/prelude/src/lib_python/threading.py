@@ -21,3 +21,7 @@ def currentThread():
 
 
 current_thread = currentThread
+
+
+# What the compiler says where translated code makes one.
+Thread._instead_ = 'use `start_new_thread(function, args)` of rpython.rlib.rthread, and locks of `allocate_lock()`'

@@ -141,7 +141,13 @@ pub(super) fn rtype_mod(hop: &Hop<'_>, unicode: bool) -> RType {
                     n => format!("{n} values are"),
                 }
             ),
-        ));
+        )
+        .with_help(match &hop.args_r[1] {
+            Repr::List(_) => {
+                "a list is one value: write its items as a tuple, `(items[0], items[1])`"
+            }
+            _ => "write a tuple with a value for each: `(a, b)`",
+        }));
     }
     let mut values = values.into_iter();
     let mut chunks = Vec::with_capacity(pieces.len());

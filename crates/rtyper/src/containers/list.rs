@@ -466,6 +466,15 @@ impl ListRepr {
             }
             r if super::text::unicode_of(r).is_some() => {
                 let unicode = self.item == Repr::UniChar;
+                if !unicode && self.item != Repr::Char {
+                    return Err(TyperError::missing(
+                        "`+=`",
+                        format_args!("{} and {}", self.describe(), r.methods().describe()),
+                    )
+                    .with_help(
+                        "`+=` adds each character: add a string as one item by `append()`",
+                    ));
+                }
                 let s = hop.inputarg(&super::text::text(unicode), 1)?;
                 let args = [v.clone(), s, csigned(0), csigned(i64::MAX)];
                 hop.llops

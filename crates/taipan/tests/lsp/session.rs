@@ -67,7 +67,7 @@ fn diagnostics_follow_the_text() {
         [
           {
             "code": "TP0300",
-            "message": "argument x of __init__() mixes a str and an int",
+            "message": "argument x of __init__() mixes a str and an int\nhelp: keep the kinds apart, or wrap each in a class with a common base",
             "range": {
               "end": {
                 "character": 28,
