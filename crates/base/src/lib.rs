@@ -35,6 +35,6 @@ pub use render::*;
 
 pub use similar::{did_you_mean, similar};
 pub use span::*;
-pub use taipan_codes::ErrorCode;
+pub use taipan_codes::{ErrorCode, Level};
 pub use timed::{PassCounts, QueryClock, Step, Timed, step, timed};
 pub use watch::*;

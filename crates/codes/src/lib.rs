@@ -18,8 +18,42 @@ use std::sync::LazyLock;
 use explanation::parse;
 use serde::{Deserialize, Serialize};
 
+/// Level of a warning, which a project may set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Level {
+    /// It is not reported.
+    Ignore,
+    /// It is reported.
+    Warn,
+    /// It is reported as an error.
+    Error,
+}
+
+impl Level {
+    /// Its names in configurations.
+    pub const NAMES: [&'static str; 3] = ["ignore", "warn", "error"];
+
+    /// The level of that name.
+    pub fn named(name: &str) -> Option<Level> {
+        let all = [Level::Ignore, Level::Warn, Level::Error];
+        all.into_iter()
+            .zip(Level::NAMES)
+            .find(|(_, n)| *n == name)
+            .map(|(l, _)| l)
+    }
+}
+
+macro_rules! level {
+    () => {
+        None
+    };
+    ($level:ident) => {
+        Some(Level::$level)
+    };
+}
+
 macro_rules! codes {
-    ($($number:ident $name:ident;)*) => {
+    ($($number:ident $name:ident $(= $level:ident)?;)*) => {
         /// What is wrong, as `taipan explain` tells it.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum ErrorCode {
@@ -44,6 +78,11 @@ macro_rules! codes {
             /// The code of that number.
             pub fn named(number: &str) -> Option<ErrorCode> {
                 match number { $(stringify!($number) => Some(ErrorCode::$name),)* _ => None }
+            }
+
+            /// The level of its warnings where a project sets none. None for errors that are never warnings.
+            pub const fn level(self) -> Option<Level> {
+                match self { $(ErrorCode::$name => level!($($level)?),)* }
             }
 
             const fn text(self) -> &'static str {
@@ -79,8 +118,8 @@ codes! {
     // Flow graphs.
     TP0220 NotRPython;
     TP0221 GlobalChanged;
-    TP0222 UndefinedName;
-    TP0223 ConstantRaises;
+    TP0222 UndefinedName = Warn;
+    TP0223 ConstantRaises = Warn;
     TP0224 MaybeUnassigned;
     TP0225 Closure;
     TP0226 InvalidExcept;
@@ -95,7 +134,7 @@ codes! {
     TP0301 NoSuchAttribute;
     TP0302 NotCallable;
     TP0303 UnsupportedOperands;
-    TP0304 InvalidArguments;
+    TP0304 InvalidArguments = Warn;
     TP0305 SpecializedByVariable;
     TP0306 InvalidArgument;
     TP0307 InvalidAttributeUse;
@@ -107,7 +146,7 @@ codes! {
     TP0314 InvalidConstant;
     TP0315 UnknownInputClass;
     TP0316 EntryPointResult;
-    TP0317 DeadOperation;
+    TP0317 DeadOperation = Warn;
     TP0318 InvalidBuiltinArgument;
     TP0319 MixedStrings;
     TP0320 ConstantNeeded;
@@ -145,6 +184,10 @@ codes! {
     TP0427 NegativeInsert;
     TP0428 VariableTupleIndex;
     TP0429 InvalidRDictFunctions;
+    TP0430 IgnoredComparison = Warn;
+    TP0431 IgnoredText = Warn;
+    TP0432 IgnoredTruth = Warn;
+    TP0433 IgnoredHash = Warn;
 
     // Faults of the compiler, and running a program.
     TP0499 StagesDisagree;
@@ -158,7 +201,7 @@ codes! {
     TP0601 UnknownHint;
     TP0602 SpecializerGaveUp;
     TP0603 MisplacedMergePoint;
-    TP0604 ImmutableWritten;
+    TP0604 ImmutableWritten = Warn;
 }
 
 impl fmt::Display for ErrorCode {

@@ -4,13 +4,14 @@ use taipan_base::{Diagnostic, Program, Severity};
 
 use crate::checked::Checked;
 use crate::db::Database;
+use crate::levels::with_levels;
 use crate::prefetch;
 use crate::program::{
     SYNTAX, compile_diagnostics, entry_roots, has_errors, import_diagnostics, placed,
 };
 use crate::result_cache::{Question, remember_check};
 use crate::stages::late_writes::late_write_warnings;
-use crate::stages::whole::typing_diagnostics;
+use crate::stages::whole::{ignored_method_warnings, typing_diagnostics};
 use crate::timing::Timings;
 use crate::unreached::{own_files, unreached};
 
@@ -28,7 +29,7 @@ pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checke
         options: &[],
         extent: true,
     };
-    remember_check(db, &question, || {
+    let mut checked = remember_check(db, &question, || {
         let diagnostics = all_diagnostics(db, program, timings);
         let unreached = match entry_roots(db, program) {
             Ok(roots) if !has_errors(&diagnostics) => {
@@ -41,7 +42,13 @@ pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checke
             files: own_files(db, program),
             unreached,
         }
-    })
+    });
+    // What a project says of warnings is no part of what is remembered.
+    with_levels(db, &mut checked.diagnostics);
+    for f in checked.unreached.iter_mut().flatten() {
+        with_levels(db, &mut f.findings);
+    }
+    checked
 }
 
 fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Vec<Diagnostic> {
@@ -68,6 +75,8 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                 if !has_errors(&all) {
                     let late = || late_write_warnings(db, roots);
                     all.extend(timings.phase("late writes", late));
+                    let ignored = || ignored_method_warnings(db, roots);
+                    all.extend(timings.phase("ignored methods", ignored));
                     let dead = || taipan_annotator::dead_operation_warnings(db, roots);
                     all.extend(timings.phase("dead code", dead).iter().cloned());
                 }

@@ -23,7 +23,7 @@ pub use target::TargetConfig;
 use std::sync::Arc;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Level, Severity, Span, TextRange};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -51,6 +51,8 @@ pub struct Config {
     pub engine: Option<String>,
     /// Variables of the environment, where the process has none of that name.
     pub env: Vec<(String, String)>,
+    /// Levels of warnings.
+    pub rules: Vec<(ErrorCode, Level)>,
     /// Whether the cache on disk is used.
     pub cache: Option<bool>,
     /// Where it lives: inside of the project, but for symbolic links.
@@ -170,6 +172,7 @@ impl Reader {
                 }
                 "engine" => config.engine = self.one_of(value, &["native", "llinterp", "c"]),
                 "env" => config.env = self.variables(value),
+                "rules" => config.rules = self.rules(value),
                 "cache" => config.cache = self.truth("cache", value),
                 "cache-dir" => {
                     config.cache_dir = self.inner_folder(value).map(|p| config.root.join(p));
@@ -281,6 +284,34 @@ impl Reader {
         all
     }
 
+    /// Levels by codes, such as `TP0317 = "ignore"`.
+    fn rules(&mut self, value: &Value<'_>) -> Vec<(ErrorCode, Level)> {
+        let Some(table) = value.get_ref().as_table() else {
+            let message = "`rules` must be a table such as { TP0317 = \"ignore\" }";
+            self.wrong(value.span(), message.to_owned());
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (key, value) in table.iter() {
+            let name = &**key.get_ref();
+            let Some(code) = ErrorCode::named(name).filter(|c| c.level().is_some()) else {
+                let what = match ErrorCode::named(name) {
+                    Some(_) => format!("`{name}` is an error: it has no level"),
+                    None => format!("there is no warning `{name}`"),
+                };
+                let warnings = ErrorCode::ALL.iter().filter(|c| c.level().is_some());
+                let known: Vec<&str> = warnings.map(|c| c.as_str()).collect();
+                let span = self.span(key.span());
+                self.diagnostics.push(unknown_option(span, what, &known));
+                continue;
+            };
+            let level = self.one_of(value, &Level::NAMES);
+            all.extend(level.and_then(|l| Level::named(&l)).map(|l| (code, l)));
+        }
+        all.sort_by_key(|(code, _)| *code);
+        all
+    }
+
     fn number(&mut self, key: &str, value: &Value<'_>) -> Option<u64> {
         let n = value.get_ref().as_integer();
         let n = n.and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
@@ -341,6 +372,7 @@ const OPTIONS: &[&str] = &[
     "threads",
     "engine",
     "env",
+    "rules",
     "cache",
     "cache-dir",
 ];
@@ -424,6 +456,7 @@ mod tests {
                                 "b",
                             ),
                         ],
+                        rules: [],
                         cache: Some(
                             false,
                         ),
@@ -464,7 +497,7 @@ mod tests {
             3 | steps = 3
               | ^^^^^
               |
-              = help: the options are: targets, testpaths, path, step-limit, memory-limit, target-options, threads, engine, env, cache, cache-dir
+              = help: the options are: targets, testpaths, path, step-limit, memory-limit, target-options, threads, engine, env, rules, cache, cache-dir
 
             error[TP0010]: `step-limit` must be a positive integer
              --> /pyproject.toml:4:14
@@ -580,6 +613,27 @@ mod tests {
         assert_eq!(paths("/b"), ["/b/x", "/b/y"]);
         assert_eq!(paths("/c"), ["/c/z"]);
         assert!(paths("/d").is_empty() && paths("/a/b").is_empty());
+    }
+
+    #[test]
+    fn mistakes_in_rules() {
+        let db = database(&[(
+            "/pyproject.toml",
+            "[tool.taipan.rules]\nTP0317 = 'off'\nTP0301 = 'warn'\nTP9999 = 'warn'\nTP0430 = 'error'\n",
+        )]);
+        let (_, read) = find_config(&db, Utf8Path::new("/")).unwrap();
+        let mut told: Vec<&str> = (read.diagnostics.iter()).map(|d| &*d.message).collect();
+        told.sort_unstable();
+        assert_eq!(
+            told,
+            [
+                "`TP0301` is an error: it has no level",
+                "expected one of ignore, warn, error",
+                "there is no warning `TP9999`"
+            ]
+        );
+        let rules = &read.config.as_ref().unwrap().rules;
+        assert_eq!(rules[..], [(ErrorCode::IgnoredComparison, Level::Error)]);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub mod inspect;
 mod jit_runtime;
 mod kept_source;
 mod keys;
+mod levels;
 mod link;
 mod literal;
 mod llvm;

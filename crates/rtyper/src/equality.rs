@@ -1,15 +1,17 @@
 //! What RPython does in silence otherwise than Python, in functions of test files: it
 //! compares instances by identity, whatever their classes define, and `str()` of an instance
 //! never is what its class makes of it. A test that relies on `__eq__` or `__str__` says what
-//! Python does; as machine code it would fail for no good reason.
+//! Python does; as machine code it would fail for no good reason. In other functions it is a
+//! warning ([`ignored_methods`]).
 
 use std::collections::BTreeSet;
 
-use taipan_annotator::{Class, Site, SiteId, SomeKind, SomeValue};
-use taipan_base::ErrorCode;
-use taipan_graph::{Const, HlOp, ObjId};
-use taipan_interp::ObjData;
+use taipan_annotator::{Class, Site, SiteId, SomeKind, SomeValue, Spec};
+use taipan_base::{Db, ErrorCode, SHIPPED};
+use taipan_graph::{Const, HlOp, ObjId, Operand};
+use taipan_interp::{FunctionData, ObjData};
 
+use crate::specialize::makes_assertion_error;
 use crate::{RTyper, Typed, TyperError, Universe};
 
 /// An error where Python would call a method of the program to compare the operands.
@@ -29,7 +31,9 @@ pub(crate) fn check(rt: &RTyper<'_>, op: HlOp, args: &[SomeValue]) -> Typed<()> 
     }
     let mut search = Search {
         rt,
-        methods: [method, "__cmp__"],
+        methods: &[method, "__cmp__"],
+        own: false,
+        below: true,
         sites: BTreeSet::new(),
         classes: BTreeSet::new(),
     };
@@ -56,7 +60,9 @@ pub(crate) fn check_str(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<()> {
     }
     let mut search = Search {
         rt,
-        methods: ["__str__", "__repr__"],
+        methods: &["__str__", "__repr__"],
+        own: false,
+        below: true,
         sites: BTreeSet::new(),
         classes: BTreeSet::new(),
     };
@@ -74,10 +80,184 @@ pub(crate) fn check_str(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<()> {
     }
 }
 
+/// Whether a method is one of the program that may be meant to be called.
+fn is_own(db: &dyn Db, f: &FunctionData) -> bool {
+    let file = f.code.file(db);
+    let ships = file.is_none_or(|file| file.path(db).starts_with(SHIPPED));
+    let tag = f.get("_not_rpython_");
+    !ships && matches!(tag, None | Some(Const::Bool(false) | Const::None))
+}
+
+/// A method that Python calls for an operation on instances, and RPython does not.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IgnoredMethod {
+    /// The instruction.
+    pub at: u32,
+    /// Kind of operation.
+    pub code: ErrorCode,
+    /// The class and the method, as `Point.__eq__`.
+    pub method: String,
+}
+
+impl IgnoredMethod {
+    /// The message, and the remedy.
+    pub fn words(&self) -> (String, &'static str) {
+        let method = &self.method;
+        match self.code {
+            ErrorCode::IgnoredText => (
+                format!(
+                    "the text of an instance has the name of its class: {method} is not called"
+                ),
+                "call a method by its name, as in `x.text()`",
+            ),
+            ErrorCode::IgnoredTruth => (
+                format!("an instance is false where it is None only: {method} is not called"),
+                match method.ends_with("__len__") {
+                    true => "write `if len(x) > 0:`",
+                    false => "call a method by its name, as in `if x.is_true():`",
+                },
+            ),
+            ErrorCode::IgnoredHash => (
+                format!("dicts find instances by identity: {method} is not called"),
+                "use `r_dict(equal, hash)` of rpython.rlib.objectmodel",
+            ),
+            _ => (
+                format!("instances are compared by identity: {method} is not called"),
+                "compare attributes of both, or call a method by its name",
+            ),
+        }
+    }
+}
+
+/// Methods of the program's own classes that a function seems to rely on, though RPython does not call them.
+pub fn ignored_methods(db: &dyn Db, spec: Spec) -> Vec<IgnoredMethod> {
+    let annotation = taipan_annotator::annotation(db, spec);
+    let mut out = Vec::new();
+    if annotation.broken.is_some() {
+        return out;
+    }
+    let rt = RTyper::new(db, Universe::User(spec.roots(db)));
+    let graph = &annotation.graph;
+    let kind = |a: &Operand<taipan_graph::HighLevel>| match a {
+        Operand::Var(v) => Some(annotation.var(*v).clone()),
+        Operand::Const(Const::Obj(_)) => None,
+        Operand::Const(c) => crate::annotate::immutablevalue(&rt, c).ok(),
+    };
+    for b in graph.reachable() {
+        if !annotation.reached[b.index()] {
+            continue;
+        }
+        let failure = makes_assertion_error(graph, b);
+        for (i, op) in graph.block(b).operations.iter().enumerate() {
+            let Some((code, methods, of)) = relied_on(op.op) else {
+                continue;
+            };
+            // Nobody reads the message of an assertion but the author.
+            if code == ErrorCode::IgnoredText && failure.is_some_and(|f| i < f) {
+                continue;
+            }
+            let args: Vec<SomeValue> = op.args.iter().filter_map(kind).collect();
+            if args.len() != op.args.len() {
+                continue;
+            }
+            let is_none = |s: &SomeValue| matches!(s.kind, SomeKind::None);
+            let (code, methods, of): (_, _, &[SomeValue]) = match (op.op, &args[..]) {
+                (
+                    _,
+                    [
+                        SomeValue {
+                            kind: SomeKind::Dict { .. },
+                            ..
+                        },
+                        key,
+                        ..,
+                    ],
+                ) => (ErrorCode::IgnoredHash, KEYS, std::slice::from_ref(key)),
+                (HlOp::GetItem | HlOp::SetItem | HlOp::DelItem, _) => continue,
+                (
+                    HlOp::Mod,
+                    [
+                        SomeValue {
+                            kind: SomeKind::Str { .. },
+                            ..
+                        },
+                        value,
+                    ],
+                ) => (code, methods, std::slice::from_ref(value)),
+                (HlOp::Mod, _) => continue,
+                // Instances with `__contains__` have it called.
+                (
+                    HlOp::Contains,
+                    [
+                        SomeValue {
+                            kind: SomeKind::Instance { .. },
+                            ..
+                        },
+                        _,
+                    ],
+                ) => continue,
+                (_, args) if args.iter().any(is_none) => continue,
+                (_, args) => (code, methods, args.get(..of).unwrap_or(args)),
+            };
+            let mut search = Search {
+                rt: &rt,
+                methods,
+                own: true,
+                // A text or a test of a base class is seldom meant for one of its subclasses.
+                below: matches!(code, ErrorCode::IgnoredComparison | ErrorCode::IgnoredHash),
+                sites: BTreeSet::new(),
+                classes: BTreeSet::new(),
+            };
+            let found = of.iter().find_map(|s| match (code, &s.kind) {
+                // The test may be for None.
+                (
+                    ErrorCode::IgnoredTruth,
+                    SomeKind::Instance {
+                        can_be_none: true, ..
+                    },
+                ) => None,
+                // A list shows its items by `repr()`, which few rely on.
+                (ErrorCode::IgnoredComparison, _)
+                | (_, SomeKind::Instance { .. } | SomeKind::Tuple(_)) => {
+                    search.value(s).ok().flatten()
+                }
+                _ => None,
+            });
+            if let Some((class, method)) = found {
+                out.push(IgnoredMethod {
+                    at: op.at,
+                    code,
+                    method: format!("{}.{method}", rt.class_name(class)),
+                });
+            }
+        }
+    }
+    out
+}
+
+const KEYS: &[&str] = &["__eq__", "__cmp__", "__hash__"];
+
+/// What Python calls for an operation: the warning, the methods, and of how many operands.
+fn relied_on(op: HlOp) -> Option<(ErrorCode, &'static [&'static str], usize)> {
+    Some(match op {
+        HlOp::Eq | HlOp::Contains => (ErrorCode::IgnoredComparison, &["__eq__", "__cmp__"], 2),
+        HlOp::Ne => (ErrorCode::IgnoredComparison, &["__ne__", "__cmp__"], 2),
+        HlOp::Str | HlOp::Mod => (ErrorCode::IgnoredText, &["__str__", "__repr__"], 1),
+        HlOp::Repr => (ErrorCode::IgnoredText, &["__repr__"], 1),
+        HlOp::Bool => (ErrorCode::IgnoredTruth, &["__nonzero__", "__len__"], 1),
+        HlOp::GetItem | HlOp::SetItem | HlOp::DelItem => (ErrorCode::IgnoredHash, KEYS, 2),
+        _ => return None,
+    })
+}
+
 /// Looks for classes that define how their instances are compared.
 struct Search<'a> {
     rt: &'a RTyper<'a>,
-    methods: [&'static str; 2],
+    methods: &'a [&'static str],
+    /// Only methods of the program itself count.
+    own: bool,
+    /// Subclasses count as well.
+    below: bool,
     sites: BTreeSet<SiteId>,
     classes: BTreeSet<ObjId>,
 }
@@ -117,12 +297,13 @@ impl Search<'_> {
         }
         for method in self.methods {
             if let Some(Const::Obj(f)) = self.rt.read_class_attribute(class, method)
-                && matches!(*self.rt.object(f)?, ObjData::Function(_))
+                && let ObjData::Function(f) = &*self.rt.object(f)?
+                && (!self.own || is_own(self.rt.db, f))
             {
                 return Ok(Some((class, method)));
             }
         }
-        let Universe::User(roots) = self.rt.universe else {
+        let (Universe::User(roots), true) = (self.rt.universe, self.below) else {
             return Ok(None);
         };
         let def = taipan_annotator::class_def(self.rt.db, Class::new(self.rt.db, roots, class));

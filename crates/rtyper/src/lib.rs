@@ -39,6 +39,7 @@ mod statics;
 mod synth;
 mod translate_op;
 
+pub use equality::{IgnoredMethod, ignored_methods};
 pub use error::*;
 pub use hop::*;
 pub use llops::*;

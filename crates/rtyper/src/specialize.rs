@@ -54,6 +54,14 @@ pub(crate) fn user_graph(db: &dyn Db, spec: Spec) -> Result<LLGraph, Diagnostic>
     })
 }
 
+/// Which operation of a block makes an AssertionError, if one does.
+pub(crate) fn makes_assertion_error(graph: &FunctionGraph, b: BlockId) -> Option<usize> {
+    let class = Operand::Const(Const::Obj(exception_id(Exc::AssertionError)));
+    let makes =
+        |op: &Operation<HighLevel>| op.op == HlOp::SimpleCall && op.args.first() == Some(&class);
+    graph.block(b).operations.iter().position(makes)
+}
+
 fn is_of_test_module(db: &dyn Db, spec: Spec) -> bool {
     let program = spec.roots(db).program(db);
     let origin = || {
@@ -334,16 +342,6 @@ impl<'a> Specializer<'a> {
         self.vars.name(v)
     }
 
-    /// Which operation of a block makes an AssertionError, if one does.
-    fn makes_assertion_error(&self, b: BlockId) -> Option<usize> {
-        let class = Operand::Const(Const::Obj(exception_id(Exc::AssertionError)));
-        let operations = &self.graph.block(b).operations;
-        let makes = |op: &Operation<HighLevel>| {
-            op.op == HlOp::SimpleCall && op.args.first() == Some(&class)
-        };
-        operations.iter().position(makes)
-    }
-
     fn block(&mut self, b: BlockId) -> Typed<()> {
         let (rt, vars, graph) = (self.rt, self.vars, self.graph);
         let hl = graph.block(b);
@@ -370,7 +368,7 @@ impl<'a> Specializer<'a> {
         let failure = self
             .rt
             .in_test
-            .then(|| self.makes_assertion_error(b))
+            .then(|| makes_assertion_error(graph, b))
             .flatten();
         for (i, op) in hl.operations.iter().enumerate() {
             self.rt.before_failure.set(failure.is_some_and(|f| i < f));

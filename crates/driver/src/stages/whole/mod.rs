@@ -15,4 +15,7 @@ mod typed;
 pub(crate) use optimized::{
     Surroundings, changed_effects, effects_of_program, optimized_functions,
 };
-pub(crate) use typed::{low_level_facts, marked_functions, rewritten_fields, typing_diagnostics};
+pub(crate) use typed::{
+    ignored_method_warnings, low_level_facts, marked_functions, rewritten_fields,
+    typing_diagnostics,
+};

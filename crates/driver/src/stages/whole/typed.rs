@@ -13,12 +13,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use taipan_annotator::Roots;
+use taipan_annotator::{Roots, Spec};
 use taipan_base::reads::apart;
-use taipan_base::{Db, Diagnostic, noted};
+use taipan_base::{Db, Diagnostic, File, SHIPPED, Severity, noted};
+use taipan_interp::{ObjData, Object, object};
 use taipan_jit::{ClassField, LateWrite, LateWrites, ListField, ObjectFlow};
-use taipan_lltype::{FuncSym, StaticSym};
-use taipan_rtyper::StaticKey;
+use taipan_lltype::{FuncKind, FuncSym, StaticSym};
+use taipan_rtyper::{IgnoredMethod, StaticKey, ignored_methods, instruction_span};
 
 use super::graph::{Ask, Graph, Level, NodeIx, What, ask_all, ask_here, with_graph};
 use crate::db::Database;
@@ -135,6 +136,8 @@ struct Fact {
     diagnostic: Option<Box<Diagnostic>>,
     flow: Option<Arc<ObjectFlow>>,
     leaked: Arc<[ListField]>,
+    /// Methods of instances that RPython does not call.
+    ignored: Arc<[IgnoredMethod]>,
 }
 
 noted! {
@@ -153,6 +156,8 @@ struct Typed {
     marked: FxHashSet<NodeIx>,
     /// Those that give lists of virtualizables away.
     leaking: FxHashSet<NodeIx>,
+    /// Those that rely on methods that RPython does not call.
+    ignoring: FxHashSet<NodeIx>,
     late: LateWrites,
 }
 
@@ -178,6 +183,7 @@ impl Level for Typed {
                 true => leaked_lists_of(db, f),
                 false => Arc::default(),
             },
+            ignored: ignored_by(db, f),
         }
     }
 
@@ -193,12 +199,14 @@ impl Level for Typed {
             diagnostic: references.diagnostic.take().map(Box::new),
             flow: None,
             leaked: leaked.into_iter().collect(),
+            ignored: Arc::default(),
         }
     }
 
     fn changed(&mut self, n: NodeIx, what: &What, fact: &Fact) {
         set(&mut self.broken, n, fact.diagnostic.is_some());
         set(&mut self.leaking, n, !fact.leaked.is_empty());
+        set(&mut self.ignoring, n, !fact.ignored.is_empty());
         if matches!(what, What::Function(..)) {
             let is_marked = fact.flow.as_ref().is_some_and(|flow| flow.is_marked());
             set(&mut self.marked, n, is_marked);
@@ -217,6 +225,7 @@ impl Level for Typed {
         self.untold.remove(&n);
         self.broken.remove(&n);
         self.leaking.remove(&n);
+        self.ignoring.remove(&n);
         self.marked.remove(&n);
     }
 
@@ -226,6 +235,61 @@ impl Level for Typed {
             ..Typed::default()
         };
     }
+}
+
+/// What a function relies on, though RPython does not call it. Nothing of functions that ship with the compiler.
+fn ignored_by(db: &dyn Db, f: LLFunction) -> Arc<[IgnoredMethod]> {
+    let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
+        return Arc::default();
+    };
+    let spec = Spec::new(db, f.roots(db), *func, spec.clone());
+    let key = Object::new(db, f.roots(db).program(db), *func);
+    let Some(ObjData::Function(data)) = object(db, key).as_deref() else {
+        return Arc::default();
+    };
+    let own = |file: File| !file.path(db).starts_with(SHIPPED);
+    match data.code.file(db).is_some_and(own) {
+        true => ignored_methods(db, spec).into(),
+        false => Arc::default(),
+    }
+}
+
+/// Warnings about methods that RPython does not call, by place. Never to be called from within a query.
+pub(crate) fn ignored_method_warnings(db: &Database, roots: Roots) -> Vec<Diagnostic> {
+    let ask = ask_all::<Typed>(db, roots);
+    let found = with_typed(db, roots, false, &ask, |_, graph| {
+        let ignoring = graph.level.ignoring.iter().filter_map(|n| {
+            let node = graph.node(*n)?;
+            Some((node.what.function()?, node.fact.ignored.clone()))
+        });
+        ignoring.collect::<Vec<_>>()
+    });
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for (f, ignored) in found.unwrap_or_default() {
+        let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
+            continue;
+        };
+        let spec = Spec::new(db, roots, *func, spec.clone());
+        for method in ignored.iter() {
+            let (message, help) = method.words();
+            let span = instruction_span(db, spec, method.at);
+            let mut d = Diagnostic::error(method.code, span, message).with_help(help);
+            d.severity = Severity::Warning;
+            // Specialisations of a function rely on the same.
+            if span.is_some()
+                && !all
+                    .iter()
+                    .any(|o| (o.code, o.primary) == (d.code, d.primary))
+            {
+                all.push(d);
+            }
+        }
+    }
+    all.sort_by_cached_key(|d| {
+        let at = d.primary.map(|s| (s.file.path(db).clone(), s.range.start));
+        (at, d.code)
+    });
+    all
 }
 
 /// What cannot be typed, in the order of a walk.

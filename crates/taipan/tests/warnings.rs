@@ -1,0 +1,160 @@
+//! Warnings about what RPython does otherwise than Python, their levels, and comments that suppress them.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use expect_test::{Expect, expect};
+
+/// Classes with special methods, and a class that has none.
+const CLASSES: &str = "\
+from rpython.rlib.objectmodel import not_rpython
+
+class Node(object):
+    pass
+
+class Num(Node):
+    def __init__(self, n):
+        self.n = n
+    def __eq__(self, other):
+        return self.n == other.n
+    def __ne__(self, other):
+        return self.n != other.n
+    def __hash__(self):
+        return 1
+    def __repr__(self):
+        return 'Num'
+
+class Stack(object):
+    def __init__(self, items):
+        self.items = items
+    def __len__(self):
+        return len(self.items)
+    def __contains__(self, x):
+        return x in self.items
+    @not_rpython
+    def __str__(self):
+        return 'Stack'
+
+class Plain(object):
+    pass
+";
+
+fn taipan(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    command.current_dir(folder).args(args);
+    command.env("NO_COLOR", "1").output().unwrap()
+}
+
+/// Writes a program whose entry point has these statements.
+fn write(folder: &Path, body: &str) {
+    let mut text = format!("{CLASSES}\ndef entry_point(argv):\n    n = len(argv)\n");
+    for line in body.lines() {
+        text += &format!("    {line}\n");
+    }
+    text += "    return 0\n";
+    std::fs::write(folder.join("main.py"), text).unwrap();
+}
+
+/// Warnings of a program, a line for each: the code, the marked text and the message.
+#[track_caller]
+fn told(body: &str, expected: Expect) {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), body);
+    let out = taipan(folder.path(), &["check", "--no-cache", "--format", "json"]);
+    let source = std::fs::read_to_string(folder.path().join("main.py")).unwrap();
+    let lines: Vec<&str> = source.lines().collect();
+    let found: Vec<serde_json::Value> = serde_json::from_slice(&out.stdout).unwrap();
+    let mut text = String::new();
+    for d in found {
+        let at = |key: &str| d[key].as_u64().unwrap() as usize - 1;
+        let marked = &lines[at("line")][at("column")..at("end_column")];
+        let (code, message) = (d["code"].as_str().unwrap(), d["message"].as_str().unwrap());
+        assert_eq!(d["severity"], "warning", "{message}");
+        text += &format!("{code} `{marked}` {message}\n");
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn methods_that_are_not_called() {
+    told(
+        "a, b = Num(n), Num(2)\nprint a == b, a != b\nprint a in [b]\nprint (a, 1) == (b, 1)\n\
+         nodes = [Node(), a]\nprint nodes[n] == nodes[0]\n\
+         print a\nprint str(a)\nprint 'x %s %d' % (a, n)\nprint '%s' % a\n\
+         s = Stack([n])\nif s:\n    print 1\nwhile not s:\n    print 2\n\
+         d = {}\nd[a] = 1\nprint d[b], b in d",
+        expect![[r#"
+            TP0430 `a == b` instances are compared by identity: main.Num.__eq__ is not called
+            TP0430 `a != b` instances are compared by identity: main.Num.__ne__ is not called
+            TP0430 `a in [b]` instances are compared by identity: main.Num.__eq__ is not called
+            TP0430 `(a, 1) == (b, 1)` instances are compared by identity: main.Num.__eq__ is not called
+            TP0430 `nodes[n] == nodes[0]` instances are compared by identity: main.Num.__eq__ is not called
+            TP0431 `a` the text of an instance has the name of its class: main.Num.__repr__ is not called
+            TP0431 `str(a)` the text of an instance has the name of its class: main.Num.__repr__ is not called
+            TP0431 `'x %s %d' % (a, n)` the text of an instance has the name of its class: main.Num.__repr__ is not called
+            TP0431 `'%s' % a` the text of an instance has the name of its class: main.Num.__repr__ is not called
+            TP0432 `s` an instance is false where it is None only: main.Stack.__len__ is not called
+            TP0432 `s` an instance is false where it is None only: main.Stack.__len__ is not called
+            TP0433 `d[a]` dicts find instances by identity: main.Num.__eq__ is not called
+            TP0433 `d[b]` dicts find instances by identity: main.Num.__eq__ is not called
+            TP0433 `b in d` dicts find instances by identity: main.Num.__eq__ is not called
+        "#]],
+    );
+}
+
+/// Operations that are as in Python, or for which no method is meant.
+#[test]
+fn methods_that_nobody_misses() {
+    told(
+        "a, s, p = Num(n), Stack([n]), Plain()\nprint a is a, a is None\nprint p == p, p in [p]\n\
+         print str(p), p\nassert n < 9, 'no ' + str(a)\nprint s, len(s), n in s\n\
+         if p:\n    print 1\n\
+         maybe = None\nif n > 1:\n    maybe = s\nif maybe:\n    print 2\n\
+         base = Node()\nif n > 2:\n    base = a\nprint str(base)\n\
+         d = {}\nd[p] = 1\nprint p in d\nprint a.__eq__(a)",
+        expect![[r#"
+            TP0432 `maybe` an instance is false where it is None only: main.Stack.__len__ is not called
+        "#]],
+    );
+}
+
+#[test]
+fn levels_and_comments() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let check = |config: &str, body: &str| {
+        std::fs::write(folder.join("pyproject.toml"), config).unwrap();
+        write(folder, body);
+        let out = taipan(folder, &["check"]);
+        let stderr = String::from_utf8(out.stderr).unwrap();
+        let firsts = stderr.lines().filter(|l| l.contains("[TP"));
+        let kinds: Vec<&str> = firsts.map(|l| l.split(':').next().unwrap()).collect();
+        (out.status.code().unwrap(), kinds.join(" "))
+    };
+    let body = "print Num(n) == Num(2)";
+    let warned = (0, "warning[TP0430]".to_owned());
+    assert_eq!(check("", body), warned);
+    let table = |rule: &str| format!("[tool.taipan.rules]\n{rule}\n");
+    // The same entry of the cache serves all levels.
+    assert_eq!(
+        check(&table("TP0430 = 'error'"), body),
+        (1, "error[TP0430]".to_owned())
+    );
+    assert_eq!(check(&table("TP0430 = 'ignore'"), body), (0, String::new()));
+    assert_eq!(
+        check("", &format!("{body}  # noqa: TP0430")),
+        (0, String::new())
+    );
+    assert_eq!(check("", &format!("{body}  # noqa: TP0317")), warned);
+    assert_eq!(
+        check("", &format!("# taipan: noqa: TP0430\n{body}")),
+        (0, String::new())
+    );
+    // A comment hides no error.
+    assert_eq!(
+        check("", "print n + 'a'  # noqa"),
+        (1, "error[TP0303]".to_owned())
+    );
+    let (code, told) = check(&table("TP0303 = 'ignore'"), body);
+    assert_eq!((code, &*told), (0, "warning[TP0011] warning[TP0430]"));
+}
