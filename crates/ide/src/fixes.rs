@@ -4,7 +4,7 @@
 //! from the syntax tree there, and which of two operands it is from annotations.
 
 use taipan_annotator::{SomeKind, SomeValue};
-use taipan_base::{Db, Diagnostic, ErrorCode, File, Span, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
 use taipan_driver::{Database, Timings, check};
 use taipan_language::KnownFunction;
 use taipan_syntax::{BinaryOp, Call, Expr, ExprId, Stmt};
@@ -26,6 +26,8 @@ pub struct Fix {
     pub edits: Edits,
     /// It is the one that is usually meant.
     pub preferred: bool,
+    /// It changes nothing but the mistake, so that it may be applied without a look at it.
+    pub safe: bool,
 }
 
 /// The remedies of what is wrong in a part of a file.
@@ -50,18 +52,43 @@ pub fn fixes(db: &Database, workspace: &Workspace, file: File, range: TextRange)
             index: &index,
             at: at.range,
             found: Vec::new(),
+            suppression: None,
         };
         fixer.find(diagnostic.code);
+        if let Some(name) = diagnostic.help.as_deref().and_then(asked_for) {
+            fixer.rename(name);
+        }
+        if diagnostic.severity == Severity::Warning {
+            fixer.suppression = Some(fixer.found.len());
+            fixer.suppress(diagnostic.code);
+        }
+        let suppression = fixer.suppression.take();
         for (i, (title, edits)) in fixer.found.into_iter().enumerate() {
+            let is_comment = Some(i) == suppression;
             out.push(Fix {
                 title,
                 diagnostic: diagnostic.clone(),
                 edits,
-                preferred: i == 0,
+                preferred: i == 0 && !is_comment,
+                safe: i == 0 && !is_comment && is_safe(diagnostic.code),
             });
         }
     }
     out
+}
+
+/// Whether the first remedy of a kind of mistake keeps all else as it is.
+fn is_safe(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::UndefinedName | ErrorCode::ReplacedOperation | ErrorCode::IgnoredTruth
+    )
+}
+
+/// The name in the question about a similar one.
+fn asked_for(help: &str) -> Option<&str> {
+    let (name, rest) = help.strip_prefix("did you mean `")?.split_once('`')?;
+    (rest == "?").then_some(name)
 }
 
 /// Other names of `rpython.rlib` that programs forget to import than known functions: decorators,
@@ -90,6 +117,8 @@ struct Fixer<'a> {
     index: &'a FileIndex,
     at: TextRange,
     found: Vec<(String, Edits)>,
+    /// The one among them that only suppresses a warning.
+    suppression: Option<usize>,
 }
 
 impl Fixer<'_> {
@@ -107,8 +136,65 @@ impl Fixer<'_> {
             ErrorCode::MixedSignedness => self.signedness(),
             ErrorCode::MaybeNegative => self.not_negative(),
             ErrorCode::EntryPointResult => self.return_zero(),
+            ErrorCode::IgnoredTruth => self.length(),
             _ => {}
         }
+    }
+
+    /// The name at the end of the marked place becomes another one.
+    fn rename(&mut self, name: &str) {
+        let marked = self.source(self.at);
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let old = marked.rsplit(|c| !word(c)).next().unwrap_or_default();
+        if old.is_empty() || old.starts_with(|c: char| c.is_ascii_digit()) {
+            return;
+        }
+        let range = TextRange::new(self.at.end - old.len() as u32, self.at.end);
+        let title = format!("Write `{name}`");
+        self.add(title, vec![(range, name.to_owned())]);
+    }
+
+    /// The test of an instance that has a length.
+    fn length(&mut self) {
+        let (Some(home), Some(subject)) = (&self.r.home, self.subject()) else {
+            return;
+        };
+        let has_length = |s: &SomeValue| match s.kind {
+            SomeKind::Instance { class: Some(c), .. } => home.class_attr(c, "__len__").is_some(),
+            _ => false,
+        };
+        let is_test = self.index.stmt_at(self.at.start).is_some_and(|s| {
+            matches!(
+                self.index.parsed.ast.stmts[s],
+                Stmt::If(..) | Stmt::While { .. }
+            )
+        });
+        if is_test && self.annotations(subject).iter().any(has_length) {
+            let text = format!("len({}) > 0", self.source(self.at));
+            self.add(format!("Write `{text}`"), vec![(self.at, text)]);
+        }
+    }
+
+    /// The comment that suppresses a warning, behind the line or in the one that is there.
+    fn suppress(&mut self, code: ErrorCode) {
+        let start = self.at.start as usize;
+        let end = self.text[start..]
+            .find('\n')
+            .map_or(self.text.len(), |i| start + i);
+        let line_start = self.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line = self.text[line_start..end].trim_end();
+        let end = (line_start + line.len()) as u32;
+        let listed = line
+            .rsplit_once("# noqa:")
+            .is_some_and(|(_, codes)| !codes.contains('#'));
+        let text = match listed {
+            true => format!(", {code}"),
+            false => format!("  # noqa: {code}"),
+        };
+        self.add(
+            format!("Suppress {code} in this line"),
+            vec![(TextRange::new(end, end), text)],
+        );
     }
 
     fn add(&mut self, title: impl Into<String>, edits: Vec<(TextRange, String)>) {

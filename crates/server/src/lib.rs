@@ -21,6 +21,7 @@ mod capabilities;
 mod check;
 mod convert;
 mod documents;
+mod fix;
 mod front;
 mod handlers;
 mod pool;
@@ -33,6 +34,8 @@ mod snapshot;
 mod state;
 mod tokens;
 mod transport;
+
+pub use fix::{Fixed, fixed_files};
 
 use lsp_server::{Connection, ErrorCode, Response};
 use lsp_types::InitializeParams;

@@ -686,6 +686,9 @@ pub(crate) struct CheckArgs {
     /// How diagnostics are printed.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: CheckFormat,
+    /// Change files where a fix is certain, and check the result.
+    #[arg(long)]
+    pub(crate) fix: bool,
     /// Say nothing unless something is wrong.
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -960,6 +963,7 @@ pub(crate) enum WatchCommand {
     /// Report diagnostics.
     #[command(mut_arg("log_queries", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
+    #[command(mut_arg("fix", for_one_run))]
     Check(CheckArgs),
     /// Run a program, anew when its code has changed.
     #[command(mut_arg("log_queries", for_one_run))]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use camino::Utf8PathBuf;
 use taipan_base::{Diagnostic, Program, render_json, render_sarif};
 use taipan_driver::{
     Database, Explainer, Extent, Failure, LoadOptions, Timings, checked as check_program, extent,
@@ -13,7 +14,8 @@ use crate::args::{CheckArgs, CheckFormat, Common};
 use crate::closing::{closing_line, problems};
 use crate::output::{Context, apply, color, diagnostics_text, exit_code, listing, put, tell};
 use crate::progress;
-use crate::project::{Chosen, targets};
+use crate::project::{Chosen, shortened, targets};
+use taipan_server::fixed_files;
 
 /// How many lines of explanation are worth reading.
 const VERBOSE_LINES: usize = 60;
@@ -22,6 +24,19 @@ pub(crate) fn check(args: &CheckArgs) -> i32 {
     let context = match Context::once(&args.common, args.paths.first().map(|p| &**p)) {
         Ok(context) => context,
         Err(code) => return code,
+    };
+    let fixed = match args.fix.then(|| fix(args, context)) {
+        Some(Err(code)) => return code,
+        Some(Ok(count)) => count > 0,
+        None => false,
+    };
+    let context = match fixed {
+        // The files have changed.
+        true => match Context::once(&args.common, args.paths.first().map(|p| &**p)) {
+            Ok(context) => context,
+            Err(code) => return code,
+        },
+        false => context,
     };
     if args.verbose {
         context.db.log().record_from_now();
@@ -38,6 +53,45 @@ pub(crate) fn check(args: &CheckArgs) -> i32 {
     }
     context.leave();
     code
+}
+
+/// Applies the fixes that are certain. Returns the number of fixed problems, or the exit code if a file cannot be
+/// written.
+fn fix(args: &CheckArgs, context: &mut Context) -> Result<usize, i32> {
+    let Context {
+        db,
+        load,
+        config,
+        timings,
+        ..
+    } = context;
+    let chosen = targets(&args.paths, db, config);
+    let checked = check_targets(chosen, db, (load, &args.common), timings);
+    let here = camino::absolute_utf8(".").unwrap_or_default();
+    // Libraries along the path belong to other projects.
+    let is_own = |d: &&Diagnostic| {
+        let path = d.primary.map(|s| s.file.path(db));
+        let inside =
+            |folder: &Utf8PathBuf| folder != "" && path.is_some_and(|p| p.starts_with(folder));
+        inside(&here) || inside(&config.root)
+    };
+    let own: Vec<Diagnostic> = checked.found.iter().filter(is_own).cloned().collect();
+    let files = fixed_files(db, checked.programs, &own);
+    for file in &files {
+        if let Err(e) = std::fs::write(&file.path, &file.text) {
+            tell(&format!("taipan: cannot write {}: {e}\n", file.path));
+            return Err(2);
+        }
+        if !args.quiet {
+            let problems = match file.count {
+                1 => "1 problem".to_owned(),
+                n => format!("{n} problems"),
+            };
+            let path = shortened(&file.path, &here);
+            tell(&format!("taipan: fixed {problems} in {path}\n"));
+        }
+    }
+    Ok(files.iter().map(|f| f.count).sum())
 }
 
 fn check_all(args: &CheckArgs, context: &mut Context) -> i32 {

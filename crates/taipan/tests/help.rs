@@ -168,7 +168,7 @@ const USES: &[&str] = &[
     "check --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --format json main.py",
     "check --cache-dir cache --verbose main.py",
-    "check --quiet main.py",
+    "check --quiet --fix main.py",
     "call --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --engine native --json main.py:double 3",
     "call --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \

@@ -158,3 +158,53 @@ fn levels_and_comments() {
     let (code, told) = check(&table("TP0303 = 'ignore'"), body);
     assert_eq!((code, &*told), (0, "warning[TP0011] warning[TP0430]"));
 }
+
+/// Fixes that are certain are applied, and nothing else is changed.
+#[test]
+fn fixes() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let program = |body: &str| {
+        write(folder, body);
+        std::fs::read_to_string(folder.join("main.py")).unwrap()
+    };
+    program(
+        "s = Stack([n])\nif s and n > 1:\n    print hash('a'), hash('b')\nprint Num(n) == Num(2)\nprint n ** 2",
+    );
+    let out = taipan(folder, &["check", "--no-cache", "--fix"]);
+    assert_eq!(out.status.code(), Some(1));
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(
+        stderr.contains("taipan: fixed 2 problems in main.py\n"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("TP0220") && !stderr.contains("TP0323"),
+        "{stderr}"
+    );
+    let fixed = std::fs::read_to_string(folder.join("main.py")).unwrap();
+    // The warnings come when the errors are gone.
+    let wanted = program(
+        "s = Stack([n])\nif s and n > 1:\n    print compute_hash('a'), compute_hash('b')\nprint Num(n) == Num(2)\nprint n ** 2",
+    );
+    let import = "from rpython.rlib.objectmodel import not_rpython\n";
+    let wanted = wanted.replace(
+        import,
+        &format!("{import}from rpython.rlib.objectmodel import compute_hash\n"),
+    );
+    assert_eq!(fixed, wanted);
+    program("s = Stack([n])\nif s and n > 1:\n    print 1\nprint Num(n) == Num(2)");
+    let out = taipan(folder, &["check", "--no-cache", "--fix"]);
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(stderr.contains("fixed 1 problem in main.py"), "{stderr}");
+    assert!(
+        !stderr.contains("TP0432") && stderr.contains("TP0430"),
+        "{stderr}"
+    );
+    let fixed = std::fs::read_to_string(folder.join("main.py")).unwrap();
+    assert!(fixed.contains("    if len(s) > 0 and n > 1:\n"), "{fixed}");
+    // Nothing is left to fix.
+    let out = taipan(folder, &["check", "--no-cache", "--fix"]);
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(!stderr.contains("fixed"), "{stderr}");
+}

@@ -153,6 +153,12 @@ fn start(args: &WatchArgs, launcher: Option<std::io::Result<Launcher>>) -> Resul
         WatchCommand::Run(a) => a.run.quiet,
         WatchCommand::Test(_) => false,
     };
+    if let WatchCommand::Check(a) = args.command()
+        && a.fix
+    {
+        tell("taipan: --fix is for commands that run once\n");
+        return Err(2);
+    }
     if quiet {
         tell("taipan: --quiet is for commands that run once\n");
         return Err(2);
