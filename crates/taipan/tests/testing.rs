@@ -244,6 +244,7 @@ def test_says_so():
         E        +  where (<Token object>, u'\xe9', 'c', 1.500000, None) = (t, u'\xe9', 'c', 1.5, None)
         E        +  where (<Token object>, u'e', 'c', 2.500000, None) = (t, u'e', 'c', 2.5, None)
         E        +  where <Token object> = t
+        E         At index 1 diff: u'\xe9' != u'e'
 
         test_lib.py:21: AssertionError
         __________________________________ test_truth __________________________________

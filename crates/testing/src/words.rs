@@ -99,7 +99,7 @@ impl Explanation {
 }
 
 impl Comparison {
-    /// Where two strings or lists differ, for `==`.
+    /// Where two strings, lists, tuples or dicts differ, for `==`.
     fn differences(&self) -> Vec<String> {
         if self.operator != "==" {
             return Vec::new();
@@ -107,8 +107,14 @@ impl Comparison {
         if let (Some(left), Some(right)) = (string(&self.left), string(&self.right)) {
             return text_differences(&left, &right);
         }
-        match (items(&self.left), items(&self.right)) {
-            (Some(left), Some(right)) => item_differences(&left, &right),
+        for brackets in [('[', ']'), ('(', ')')] {
+            let (left, right) = (items(&self.left, brackets), items(&self.right, brackets));
+            if let (Some(left), Some(right)) = (left, right) {
+                return item_differences(&left, &right);
+            }
+        }
+        match (entries(&self.left), entries(&self.right)) {
+            (Some(left), Some(right)) => entry_differences(&left, &right),
             _ => Vec::new(),
         }
     }
@@ -175,9 +181,36 @@ fn text_differences(left: &str, right: &str) -> Vec<String> {
     out
 }
 
-/// The items of a shown list.
-fn items(shown: &str) -> Option<Vec<&str>> {
-    let inner = shown.strip_prefix('[')?.strip_suffix(']')?;
+/// The items of a shown list or tuple.
+fn items(shown: &str, (open, close): (char, char)) -> Option<Vec<&str>> {
+    let inner = shown.strip_prefix(open)?.strip_suffix(close)?;
+    let mut all = parts(inner, ',');
+    // The comma of a tuple with one item ends it; an empty one has no items.
+    all.pop_if(|last| last.is_empty());
+    Some(all)
+}
+
+/// The keys and values of a shown dict.
+fn entries(shown: &str) -> Option<Vec<(&str, &str)>> {
+    let inner = shown.strip_prefix('{')?.strip_suffix('}')?;
+    let mut all = parts(inner, ',');
+    all.pop_if(|last| last.is_empty());
+    // Entries of a set have no value.
+    all.into_iter().map(entry).collect()
+}
+
+/// The key and the value of an entry.
+fn entry(shown: &str) -> Option<(&str, &str)> {
+    let key = match parts(shown, ':')[..] {
+        [key, _, ..] => key.len(),
+        _ => return None,
+    };
+    let (key, rest) = shown.split_at(key);
+    Some((key, rest.trim_start().strip_prefix(':')?.trim()))
+}
+
+/// The parts of a shown value between separators that stand in no brackets and no string.
+fn parts(inner: &str, separator: char) -> Vec<&str> {
     let mut out = Vec::new();
     let (mut depth, mut quote, mut start) = (0, None, 0);
     let mut chars = inner.char_indices();
@@ -191,17 +224,54 @@ fn items(shown: &str) -> Option<Vec<&str>> {
             (None, '\'' | '"') => quote = Some(c),
             (None, '[' | '(' | '{' | '<') => depth += 1,
             (None, ']' | ')' | '}' | '>') => depth -= 1,
-            (None, ',') if depth == 0 => {
+            (None, c) if depth == 0 && c == separator => {
                 out.push(inner[start..i].trim());
                 start = i + 1;
             }
             _ => {}
         }
     }
-    if !inner.trim().is_empty() {
-        out.push(inner[start..].trim());
+    out.push(inner[start..].trim());
+    out
+}
+
+/// Differences of dicts, by keys.
+fn entry_differences(left: &[(&str, &str)], right: &[(&str, &str)]) -> Vec<String> {
+    let value = |of: &[(&str, &str)], key: &str| -> Option<String> {
+        let found = of.iter().find(|(k, _)| *k == key);
+        found.map(|(_, v)| (*v).to_owned())
+    };
+    let mut out = Vec::new();
+    let (mut same, mut other) = (0, Vec::new());
+    for (key, v) in left {
+        match value(right, key) {
+            Some(w) if w == *v => same += 1,
+            Some(w) => other.push(format!("{{{key}: {}}} != {{{key}: {}}}", cut(v), cut(&w))),
+            None => {}
+        }
     }
-    Some(out)
+    match same {
+        0 => {}
+        1 => out.push("1 item is the same on both sides".to_owned()),
+        n => out.push(format!("{n} items are the same on both sides")),
+    }
+    if !other.is_empty() {
+        out.push("Differing items:".to_owned());
+        out.extend(other);
+    }
+    for (side, these, others) in [("Left", left, right), ("Right", right, left)] {
+        let more: Vec<String> = (these.iter())
+            .filter(|(key, _)| value(others, key).is_none())
+            .map(|(key, v)| format!("{{{key}: {}}}", cut(v)))
+            .collect();
+        match more.len() {
+            0 => continue,
+            1 => out.push(format!("{side} contains 1 more item:")),
+            n => out.push(format!("{side} contains {n} more items:")),
+        }
+        out.extend(more);
+    }
+    out
 }
 
 fn item_differences(left: &[&str], right: &[&str]) -> Vec<String> {
@@ -284,6 +354,44 @@ mod tests {
                  +  where [] = b
                   At index 1 diff: 'a, b' != 'a, c'
                   Right contains 2 more items, first extra item: <X object>"#]],
+        );
+        check(
+            "(1,)",
+            "==",
+            "(1, 2)",
+            expect![[r#"
+                assert (1,) == (1, 2)
+                 +  where (1,) = a
+                 +  where [] = b
+                  Right contains one more item: 2"#]],
+        );
+        check(
+            "{'a:b, c': [1, 2], 2: {'x': 1}, 3: 4, 'only': (1, 2)}",
+            "==",
+            "{2: {'x': 1}, 'a:b, c': [1, 3], 3: 4, 'b': ':', 'c': 0}",
+            expect![[r#"
+                assert {'a:b, c': [1, 2], 2: {'x': 1}, 3: 4, 'only': (1, 2)} == {2: {'x': 1}, 'a:b, c': [1, 3], 3: 4, 'b': ':', 'c': 0}
+                 +  where {'a:b, c': [1, 2], 2: {'x': 1}, 3: 4, 'only': (1, 2)} = a
+                 +  where [] = b
+                  2 items are the same on both sides
+                  Differing items:
+                  {'a:b, c': [1, 2]} != {'a:b, c': [1, 3]}
+                  Left contains 1 more item:
+                  {'only': (1, 2)}
+                  Right contains 2 more items:
+                  {'b': ':'}
+                  {'c': 0}"#]],
+        );
+        check(
+            "{}",
+            "==",
+            "{1: 2}",
+            expect![[r#"
+                assert {} == {1: 2}
+                 +  where {} = a
+                 +  where [] = b
+                  Right contains 1 more item:
+                  {1: 2}"#]],
         );
         check(
             "'x'",
