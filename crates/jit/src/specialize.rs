@@ -18,6 +18,7 @@ mod leave;
 mod memory;
 mod merge;
 mod ops;
+mod position;
 mod predict;
 mod stubs;
 
@@ -170,6 +171,8 @@ pub(crate) struct Specializer<'p> {
     /// States that went on at other merge points, where functions do not run to their end
     /// one by one.
     flat_seen: flat::FlatSeen,
+    /// Number of positions in the interpreted program, by places of functions.
+    positions: position::Positions,
     stubs: Vec<Stub>,
     /// How often states came back to a merge point of a driver to start again, by greens.
     started_again: BTreeMap<Rc<[Word]>, u32>,
@@ -227,6 +230,7 @@ impl<'p> Specializer<'p> {
             most_blocks: setup.most_blocks,
             global_seen: Seen::new(),
             flat_seen: flat::FlatSeen::default(),
+            positions: position::Positions::default(),
             stubs: Vec::new(),
             started_again: BTreeMap::new(),
             steps: 0,
@@ -408,6 +412,7 @@ impl<'p> Specializer<'p> {
             greens: None,
             began: None,
             closes: false,
+            decides: false,
         }
     }
 

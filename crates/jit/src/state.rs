@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use taipan_graph::{BlockId, VarId};
-use taipan_lltype::LLType;
+use taipan_lltype::{LLType, StructId};
 
 use crate::binding::Frozen;
 use crate::code::Slot;
@@ -215,6 +215,8 @@ pub(crate) struct Frame {
     pub(crate) began: Option<Rc<[Word]>>,
     /// It came by a place where a loop of the interpreted program closes since then.
     pub(crate) closes: bool,
+    /// A branch was decided at run time since the last head of a loop. Tests for exceptions do not count.
+    pub(crate) decides: bool,
 }
 
 /// A state of the specialiser.
@@ -269,6 +271,18 @@ impl JitState {
         match self.get(b).var {
             Some(GenVar::Const(w)) => Some(w.word()),
             _ => None,
+        }
+    }
+
+    /// The fields of a virtual struct that is no instance of a class, such as an iterator; none for other boxes.
+    pub(crate) fn parts_of_helper(&self, b: BoxId) -> &[BoxId] {
+        let Content::Virtual(v) = self.get(b).content else {
+            return &[];
+        };
+        let object = &self.virtuals[v.0 as usize];
+        match object.ty.as_struct() {
+            Some(s) if !matches!(s.id, StructId::Instance(_)) => &object.fields,
+            _ => &[],
         }
     }
 

@@ -14,5 +14,6 @@ mod immutable;
 mod leaving;
 mod mistakes;
 mod own_lists;
+mod positions;
 mod quasi_immutable;
 mod virtual_arguments;

@@ -11,6 +11,7 @@ use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, View};
 
 use super::calls::{callee_and_args, is_helper_call};
+use super::position::{FlatKey, where_frames_are};
 use super::stubs::Promoted;
 use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer, is_own, returned, taken};
 use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsOp};
@@ -20,10 +21,6 @@ use crate::residual::PortalCall;
 use crate::state::{BoxId, Frame, GenVar, JitState, Val, Word};
 use crate::timeshift::is_item_access;
 use crate::world::World;
-
-/// The places of all functions, and the green values: those of the last merge point of a
-/// driver, and those of all functions.
-type FlatKey = (Vec<(u32, u32, u32, bool)>, Vec<Word>);
 
 /// States that went on, and the blocks that they went on in.
 pub(super) type FlatSeen = FxHashMap<FlatKey, Vec<(JitState, BlockId)>>;
@@ -67,7 +64,7 @@ impl Specializer<'_> {
     /// has to be short: nothing is followed into functions any more, states that are at the
     /// same places meet at any price, and at merge points of the driver the interpreter goes
     /// on. So there is an end.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         let many = self.of_driver && self.steps > MOST_STEPS_AT_ONCE;
         many || self.residual.block_count() > self.most_blocks
     }
@@ -402,20 +399,6 @@ impl Specializer<'_> {
 
     // Merging.
 
-    fn flat_key(&self, state: &JitState) -> FlatKey {
-        let (places, mut greens) = where_frames_are(state);
-        greens.extend(state.version.map(|b| Word::from(b.0)));
-        for f in &state.frames {
-            let slots = &self.graphs[f.code as usize].slots;
-            for (slot, v) in f.values.iter() {
-                if let (Val::Green(w), false) = (v, slots[slot as usize].ty.is_void()) {
-                    greens.push(w);
-                }
-            }
-        }
-        (places, greens)
-    }
-
     /// Lets a state go on where one like it went on before; returns it if it goes on by
     /// itself, in a new block.
     fn flat_merge(
@@ -433,6 +416,9 @@ impl Specializer<'_> {
         self.write_unreachable(world, &mut state);
         state.compact();
         let key = self.flat_key(&state);
+        if self.is_head(state.frame()) {
+            state.frame_mut().decides = false;
+        }
         let most = if self.is_full() { 1 } else { MOST_VERSIONS };
         self.meet(world, state, key, most, false)
     }
@@ -442,8 +428,7 @@ impl Specializer<'_> {
     /// to rounds in which nothing is.
     fn is_met_before(&self, state: &JitState) -> bool {
         let frame = state.frame();
-        let head = self.graphs[frame.code as usize].blocks[frame.block as usize].is_head;
-        self.of_driver && !head && state.met == Some(state.at) && !self.is_full()
+        self.of_driver && !self.is_head(frame) && state.met == Some(state.at) && !self.is_full()
     }
 
     fn meet(
@@ -926,18 +911,6 @@ fn is_plain(kind: &TsKind) -> bool {
         TsKind::Plain(_) | TsKind::Read { .. } => !is_item_access(kind),
         _ => false,
     }
-}
-
-/// Where all functions are that a state is in, and the greens that they came by last.
-fn where_frames_are(state: &JitState) -> FlatKey {
-    let places = (state.frames.iter()).map(|f| (f.code, f.block, f.op, f.closes));
-    let greens = state
-        .frames
-        .iter()
-        .filter_map(|f| f.greens.as_deref())
-        .flatten()
-        .copied();
-    (places.collect(), greens.collect())
 }
 
 /// The slots that are used from an operation on, by it as well.

@@ -296,8 +296,10 @@ impl Specializer<'_> {
 
     /// Continues a state in the caller after the innermost function has returned.
     pub(super) fn return_one(&self, state: &mut JitState) {
-        state.frames.pop();
-        let frame = state.frame();
+        let callee = state.frames.pop();
+        let frame = state.frame_mut();
+        // A test in a helper counts for its caller: whether a list has another item ends the caller's loop.
+        frame.decides |= callee.is_some_and(|f| f.decides && !self.own[f.code as usize]);
         let (slot, code) = (frame.waiting, frame.code);
         let returned = std::mem::replace(&mut state.returned, Val::Unset);
         let Some(info) = self.graphs[code as usize].slots.get(slot as usize) else {

@@ -241,6 +241,7 @@ impl Specializer<'_> {
             false if self.splits == super::Splits::Eager => None,
             false => self.predicted(world, state.at, v).map(|w| w != 0),
         };
+        state.frame_mut().decides |= !exception;
         let (at_yes, at_no) = self.residual.branch(state.at, v);
         for (at, truth, link) in [(at_yes, true, yes), (at_no, false, no)] {
             if taken != Some(truth) {
@@ -275,6 +276,7 @@ impl Specializer<'_> {
         let Some(v) = self.variable_of(&state, on) else {
             return Err("a switch on what has no value".into());
         };
+        state.frame_mut().decides = true;
         let cases = links.iter().map(|l| match &l.case {
             ExitCase::None | ExitCase::Exception(_) => ExitCase::Default,
             case => case.clone(),
