@@ -419,7 +419,7 @@ impl Builder<'_> {
                 None => self.operation(at, op),
             }
         }
-        let links: Vec<_> = block.exits.iter().map(|l| self.link(l)).collect();
+        let links = self.links(&block.exits);
         let on = match &block.exitswitch {
             ExitSwitch::Value(on) => self.operand(on),
             other => {
@@ -566,6 +566,20 @@ impl Builder<'_> {
             at: op.at,
         };
         self.g.block_mut(at).operations.push(op);
+    }
+
+    /// Links as the unit has them. Those that lead to one stub lead to one block.
+    fn links(&mut self, exits: &[Link<LowLevel>]) -> Vec<Link<LowLevel>> {
+        let mut links: Vec<Link<LowLevel>> = Vec::with_capacity(exits.len());
+        for (i, l) in exits.iter().enumerate() {
+            let before = exits[..i].iter().position(|b| b.target == l.target);
+            let link = match before.filter(|_| l.args.is_empty()) {
+                Some(before) => Link::with_case(links[before].target, Vec::new(), l.case.clone()),
+                None => self.link(l),
+            };
+            links.push(link);
+        }
+        links
     }
 
     fn link(&mut self, l: &Link<LowLevel>) -> Link<LowLevel> {

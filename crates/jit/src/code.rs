@@ -236,6 +236,32 @@ pub struct TsGraph {
 }
 
 impl TsGraph {
+    /// The slots that are used at the end of a block or after it, in order.
+    pub(crate) fn live_at_exit(&self, block: u32) -> Vec<Slot> {
+        let exit = &self.blocks[block as usize].exit;
+        let on = match exit {
+            TsExit::Switch(on, _) | TsExit::Split(on, ..) => Some(on),
+            TsExit::Goto(_) | TsExit::Overflow(..) | TsExit::Return(_) => None,
+        };
+        let returned = match exit {
+            TsExit::Return(slot) => Some(*slot),
+            _ => None,
+        };
+        let mut live: Vec<Slot> = returned.into_iter().collect();
+        let args = exit.links().into_iter().flat_map(|l| &l.args).chain(on);
+        live.extend(args.filter_map(|a| match a {
+            Arg::Slot(s) => Some(*s),
+            Arg::Const(_) => None,
+        }));
+        for link in exit.links() {
+            let target = &self.blocks[link.target as usize];
+            live.extend(target.live.iter().filter(|s| !target.inputs.contains(s)));
+        }
+        live.sort_unstable();
+        live.dedup();
+        live
+    }
+
     /// The same with all arrays made at run time.
     pub(crate) fn with_real_arrays(mut self) -> TsGraph {
         for op in self.blocks.iter_mut().flat_map(|b| &mut b.ops) {

@@ -363,8 +363,10 @@ impl Residual {
             return;
         };
         let casts: Vec<_> = self.graph.block(stub).operations[1..].to_vec();
-        if !casts.is_empty() {
-            // What the stub computes itself is computed on the way.
+        let leads = |l: &&Link<LowLevel>| l.target == stub;
+        let count = self.graph.block(from).exits.iter().filter(leads).count();
+        if !casts.is_empty() || count > 1 {
+            // Casts of the stub are done on the way, which all cases of a switch share.
             let way = self.graph.new_block(Vec::new());
             for cast in casts {
                 let result = self.graph.copy_var(cast.result);
@@ -395,12 +397,23 @@ impl Residual {
         cases: Vec<ExitCase<LowLevel>>,
     ) -> Vec<BlockId> {
         let targets: Vec<BlockId> = cases.iter().map(|_| self.new_block(&[]).0).collect();
-        let links = cases.into_iter().zip(&targets);
-        let links = links.map(|(case, target)| Link::with_case(*target, Vec::new(), case));
+        let cases = cases.into_iter().zip(targets.iter().copied());
+        self.switch_to(at, on, cases.collect());
+        targets
+    }
+
+    /// Ends a block with a switch by constants to blocks without input arguments. The one for all other values is the last.
+    pub(crate) fn switch_to(
+        &mut self,
+        at: BlockId,
+        on: VarId,
+        cases: Vec<(ExitCase<LowLevel>, BlockId)>,
+    ) {
+        let links = cases.into_iter();
+        let links = links.map(|(case, target)| Link::with_case(target, Vec::new(), case));
         let block = self.graph.block_mut(at);
         block.exits = links.collect();
         block.exitswitch = ExitSwitch::Value(LLOperand::Var(on));
-        targets
     }
 
     /// Ends a block with a switch that grows: where the value is new, code calls the

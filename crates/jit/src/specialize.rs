@@ -173,6 +173,8 @@ pub(crate) struct Specializer<'p> {
     flat_seen: flat::FlatSeen,
     /// Number of positions in the interpreted program, by places of functions.
     positions: position::Positions,
+    /// Blocks at which the rest of a switch is looked at, and how many of its cases were found before.
+    rests: FxHashMap<BlockId, u32>,
     stubs: Vec<Stub>,
     /// How often states came back to a merge point of a driver to start again, by greens.
     started_again: BTreeMap<Rc<[Word]>, u32>,
@@ -231,6 +233,7 @@ impl<'p> Specializer<'p> {
             global_seen: Seen::new(),
             flat_seen: flat::FlatSeen::default(),
             positions: position::Positions::default(),
+            rests: FxHashMap::default(),
             stubs: Vec::new(),
             started_again: BTreeMap::new(),
             steps: 0,

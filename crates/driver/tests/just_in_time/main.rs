@@ -16,4 +16,5 @@ mod mistakes;
 mod own_lists;
 mod positions;
 mod quasi_immutable;
+mod switches;
 mod virtual_arguments;

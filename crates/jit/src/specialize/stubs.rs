@@ -15,6 +15,12 @@ use crate::world::World;
 const MOST_CASES: usize = 60;
 const MOST_CLASSES: usize = 8;
 
+/// Number of cases of a switch that are found one by one at a place before all of them are compiled.
+const MOST_FOUND: u32 = 3;
+
+/// A switch of a graph has a case for each value.
+const NO_CASE: &str = "no case of a switch applies";
+
 /// A place where compilation has stopped.
 pub(super) enum Stub {
     /// A switch that grows.
@@ -285,20 +291,14 @@ impl Specializer<'_> {
             super::Splits::Lazy => self.predicted(world, state.at, v),
             super::Splits::Eager => None,
         };
+        if self.takes_one_case(&state, links, predicted) {
+            return self.one_case(world, state, graph, (on, v), links, predicted);
+        }
         let blocks = self.residual.switch(state.at, v, cases.collect());
         let mut others = Vec::new();
         let mut taken = None;
         for (link, block) in links.iter().zip(blocks) {
-            let word = match &link.case {
-                ExitCase::Value(c) => Some(world.word(c)),
-                ExitCase::Bool(b) => Some(Word::from(*b)),
-                _ => None,
-            };
-            let plain = TsLink::to(link.target, link.args.clone());
-            let side = match word {
-                Some(w) => Side::Case(on, w, plain),
-                None => Side::Link(plain),
-            };
+            let (word, side) = case_of(world, on, link);
             let is_taken = predicted.is_some_and(|p| word.is_none_or(|w| w == p));
             if is_taken && taken.is_none() {
                 let mut state = state.clone();
@@ -316,6 +316,67 @@ impl Specializer<'_> {
             }
         }
         activation.waiting.extend(others.into_iter().rev());
+        Ok(taken)
+    }
+
+    /// Whether a switch is compiled for one case, with all others left to one stub. Few of the cases of a switch on, say, the
+    /// opcode of an instruction are taken at each place, and a stub for each would be most of the code. A few cases are found
+    /// one by one; a place with more gets the whole switch.
+    fn takes_one_case(&self, state: &JitState, links: &[TsLink], predicted: Option<Word>) -> bool {
+        let found = self.rests.get(&state.at);
+        let knows = match found {
+            Some(found) => *found < MOST_FOUND && predicted.is_some(),
+            None => true,
+        };
+        knows && self.of_driver && self.splits == super::Splits::Lazy && links.len() > 2
+    }
+
+    /// Compiles the case of a switch that code is about to take, if any, and a stub for the rest, at which the switch is
+    /// looked at again. `on` is the box that the switch is on, and `v` its variable.
+    fn one_case(
+        &mut self,
+        world: &mut dyn World,
+        mut state: JitState,
+        graph: &TsGraph,
+        (on, v): (BoxId, VarId),
+        links: &[TsLink],
+        predicted: Option<Word>,
+    ) -> Result<Option<JitState>, Failure> {
+        let from = state.at;
+        let found = self.rests.get(&from).copied().unwrap_or_default();
+        let (rest, _) = self.residual.new_block(&[]);
+        let mut waits = state.clone();
+        waits.keep_only(&graph.live_at_exit(state.frame().block));
+        let mut taken = None;
+        match predicted {
+            None => self.residual.goto(from, rest, Vec::new()),
+            Some(p) => {
+                let sides = links.iter().map(|l| (l, case_of(world, on, l)));
+                let sides: Vec<_> = sides.collect();
+                let is_it = |word: Option<Word>| word.is_none_or(|w| w == p);
+                let at = sides.iter().position(|(_, (word, _))| is_it(*word));
+                let (link, (word, side)) = at.and_then(|i| sides.get(i)).ok_or(NO_CASE)?;
+                let (yes, _) = self.residual.new_block(&[]);
+                let cases = match word {
+                    Some(_) => vec![(link.case.clone(), yes), (ExitCase::Default, rest)],
+                    None => {
+                        let others = sides.iter().filter(|(_, (word, _))| word.is_some());
+                        let others = others.map(|(l, _)| (l.case.clone(), rest));
+                        others.chain([(ExitCase::Default, yes)]).collect()
+                    }
+                };
+                self.residual.switch_to(from, v, cases);
+                state.at = yes;
+                self.take_side(world, &mut state, side);
+                taken = Some(state);
+            }
+        }
+        self.stub_of(&waits, (from, rest), false)?;
+        self.goes_on_at_stub(predicted.is_none());
+        if let Some(Stub::Split(Pending { state: Some(s), .. })) = self.stubs.last() {
+            let found = found + u32::from(predicted.is_some());
+            self.rests.insert(s.at, found);
+        }
         Ok(taken)
     }
 
@@ -531,4 +592,19 @@ impl Specializer<'_> {
             _ => pointer,
         }
     }
+}
+
+/// The word of a case of a switch on a box, and the side that it leads to. No word for all other values.
+fn case_of(world: &mut dyn World, on: BoxId, link: &TsLink) -> (Option<Word>, Side) {
+    let word = match &link.case {
+        ExitCase::Value(c) => Some(world.word(c)),
+        ExitCase::Bool(b) => Some(Word::from(*b)),
+        _ => None,
+    };
+    let plain = TsLink::to(link.target, link.args.clone());
+    let side = match word {
+        Some(w) => Side::Case(on, w, plain),
+        None => Side::Link(plain),
+    };
+    (word, side)
 }
