@@ -139,13 +139,25 @@ impl Cse<'_> {
                     let mut added = self.block(g, b, &mut memory);
                     added.keys.extend(returned);
                     pending.push(Step::Leave(added, known));
-                    for c in self.children[b.index()].iter().rev() {
-                        let block = g.block(b);
-                        let link = (block.exits.iter().find(|l| l.target == *c))
-                            .filter(|_| self.ways.entries(*c) == 1);
-                        let alone =
-                            link.map(|l| (memory.clone(), condition_of(&block.exitswitch, l)));
-                        pending.push(Step::Enter(*c, alone));
+                    let block = g.block(b);
+                    let children = self.children[b.index()].iter().rev().map(|c| {
+                        let link = block.exits.iter().find(|l| l.target == *c);
+                        (*c, link.filter(|_| self.ways.entries(*c) == 1))
+                    });
+                    let children: Vec<_> = children.collect();
+                    // Code with hundreds of exits knows hundreds of places: one child takes the memory, exits need none.
+                    let asks = |(c, link): &(BlockId, Option<_>)| link.is_some() && !leaves(g, *c);
+                    let last = children.iter().rposition(asks);
+                    for (i, (c, link)) in children.into_iter().enumerate() {
+                        let alone = link.map(|l| {
+                            let memory = match last {
+                                Some(last) if i == last => std::mem::take(&mut memory),
+                                Some(last) if i < last && !leaves(g, c) => memory.clone(),
+                                _ => Memory::default(),
+                            };
+                            (memory, condition_of(&block.exitswitch, l))
+                        });
+                        pending.push(Step::Enter(c, alone));
                     }
                 }
             }
@@ -372,6 +384,13 @@ impl Cse<'_> {
         added.keys.push(key);
         None
     }
+}
+
+/// Whether a block ends the function and has no operation that depends on memory.
+fn leaves(g: &LLGraph, b: BlockId) -> bool {
+    let block = g.block(b);
+    let is_simple = |op: &Operation<LowLevel>| op.op == PlainOp::JitExit.into() || op.op.can_fold();
+    block.exits.iter().all(|l| l.target == g.returnblock) && block.operations.iter().all(is_simple)
 }
 
 /// What an operand is known to be.

@@ -331,7 +331,8 @@ impl<'a> Ways<'a> {
     ) {
         let block = g.block(b);
         for (exit, link) in block.exits.iter().enumerate() {
-            if self.entries(link.target) < 2 || memory.0.len() > MAX_PLACES {
+            let ends = [g.returnblock, g.exceptblock].contains(&link.target);
+            if ends || self.entries(link.target) < 2 || memory.0.len() > MAX_PLACES {
                 continue;
             }
             let condition = condition_of(&block.exitswitch, link);
