@@ -144,7 +144,7 @@ fn fields_that_compiled_code_writes() {
     check(
         TREE,
         ("all", &[300]),
-        &expect!["reads 2534, looks 30, writes 21, of these told of 12"],
+        &expect!["reads 11, looks 30, writes 21, of these told of 12"],
     );
 }
 
