@@ -62,7 +62,7 @@ const VARIABLES: &[&str] = &[
 #[derive(Default)]
 pub struct Questions {
     asked: Mutex<HashMap<Utf8PathBuf, Asked>>,
-    /// Shared code of questions, by what it is compiled from besides files.
+    /// Compiled shared code of questions, by its sources besides files.
     shared: Mutex<HashMap<Utf8PathBuf, Arc<Shared>>>,
     /// Answers of other processes do not count, nor are any left to them.
     is_alone: AtomicBool,

@@ -81,8 +81,8 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
     renderer.render(&groups)
 }
 
-/// Notes as text has them. A place is shown once: what is said of the diagnostic's own place stands below that, and what is
-/// said of another one in one note. `beside`: notes with places are in the excerpt already.
+/// The notes of a diagnostic as text shows them. Each place is shown once: notes about the primary place are below it, and
+/// those about another place are one note. `beside`: notes with places are in the excerpt already.
 fn shown_notes(d: &Diagnostic, beside: bool) -> Vec<(Option<Span>, String)> {
     let own = |n: &Note| n.span.is_some() && n.span == d.primary;
     let said = |n: &Note| own(n) && !d.label.is_empty() && n.message.starts_with(&d.label);

@@ -43,7 +43,7 @@ pub fn checked(db: &Database, program: Program, timings: &mut Timings) -> Checke
             unreached,
         }
     });
-    // What a project says of warnings is no part of what is remembered.
+    // Levels of warnings are not part of remembered results.
     with_levels(db, &mut checked.diagnostics);
     for f in checked.unreached.iter_mut().flatten() {
         with_levels(db, &mut f.findings);

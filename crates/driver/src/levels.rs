@@ -58,13 +58,13 @@ fn is_suppressed(text: &str, span: Span, code: ErrorCode) -> bool {
             .any(|codes| names(codes, code))
 }
 
-/// What follows `noqa` in a comment for the whole file.
+/// The text after `noqa` in a comment for the whole file.
 fn of_file(line: &str) -> Option<&str> {
     let comment = line.trim_start().strip_prefix('#')?.trim_start();
     noqa(comment.strip_prefix("taipan:")?)
 }
 
-/// What follows `noqa` at the start of a comment.
+/// The text after `noqa` at the start of a comment.
 fn noqa(comment: &str) -> Option<&str> {
     let comment = comment.trim_start();
     let word = comment.get(..4)?;

@@ -237,7 +237,7 @@ pub fn ignored_methods(db: &dyn Db, spec: Spec) -> Vec<IgnoredMethod> {
 
 const KEYS: &[&str] = &["__eq__", "__cmp__", "__hash__"];
 
-/// What Python calls for an operation: the warning, the methods, and of how many operands.
+/// The methods that Python calls for an operation, their warning, and the number of operands they belong to.
 fn relied_on(op: HlOp) -> Option<(ErrorCode, &'static [&'static str], usize)> {
     Some(match op {
         HlOp::Eq | HlOp::Contains => (ErrorCode::IgnoredComparison, &["__eq__", "__cmp__"], 2),

@@ -100,7 +100,7 @@ impl Specializer<'_> {
     }
 }
 
-/// Where all functions are that a state is in, and the greens that they came by last.
+/// The places of all functions of a state, and the greens of their last merge points.
 pub(super) fn where_frames_are(state: &JitState) -> FlatKey {
     let places = (state.frames.iter()).map(|f| (f.code, f.block, f.op, f.closes));
     let greens = state

@@ -237,7 +237,7 @@ impl Level for Typed {
     }
 }
 
-/// What a function relies on, though RPython does not call it. Nothing of functions that ship with the compiler.
+/// Methods that a function relies on and RPython does not call. None for functions that ship with the compiler.
 fn ignored_by(db: &dyn Db, f: LLFunction) -> Arc<[IgnoredMethod]> {
     let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
         return Arc::default();

@@ -11,8 +11,8 @@ use crate::space::builtin::Args;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp, R};
 
-/// `ask_c_compiler(source, options, headers, wanted, shared='')`: whether the C program compiled, and what is wanted
-/// of it or what the compiler said. Headers are what `written_files` returns; `shared` is C code that is compiled
+/// `ask_c_compiler(source, options, headers, wanted, shared='')`: whether the C program compiled, and its wanted
+/// values or the text of the compiler. Headers are what `written_files` returns; `shared` is C code that is compiled
 /// separately, once for all questions that have it.
 pub(crate) fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "ask_c_compiler", 4, 5)?;
