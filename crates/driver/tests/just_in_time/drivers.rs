@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::support::jit::{database, outcome};
+use crate::support::jit::{database, outcome, report_of};
 use expect_test::{Expect, expect};
 use taipan_driver::{Engine, JitOptions, JitReport, Splits};
 
@@ -482,20 +482,7 @@ def target(driver, args):
 
 #[test]
 fn too_much_code() {
-    let mut db = database(EXPLODES);
-    let expected = outcome(&db, "main", &[12, 4], Engine::LLInterp, None);
-    db.generate_jit(true);
-    let report = Arc::new(Mutex::new(JitReport::default()));
-    let options = JitOptions {
-        splits: Splits::Lazy,
-        threshold: Some(1),
-        report: Some(report.clone()),
-        ..JitOptions::default()
-    };
-    let got = outcome(&db, "main", &[12, 4], Engine::Native, Some(options));
-    assert_eq!(got, expected);
-    let report = report.lock().expect("nothing panicked");
-    assert_eq!(report.refused, [""; 0]);
+    let report = report_of(EXPLODES, &[12, 4], 1, Engine::Native);
     assert!(report.counts["residual"]["direct_call"].as_u64() > Some(0));
 }
 

@@ -1,9 +1,7 @@
 //! Interpreters of syntax trees, whose position in the interpreted program is in the Python frames of `eval` methods.
 
-use std::sync::{Arc, Mutex};
-
-use crate::support::jit::{database, outcome};
-use taipan_driver::{Engine, JitOptions, JitReport, Splits};
+use crate::support::jit::report_of;
+use taipan_driver::Engine;
 
 /// A sequence of more statements than versions are kept at a merge point, each with branches that are decided at run time.
 const SEQUENCE: &str = "
@@ -63,25 +61,6 @@ def main(n):
     return x
 ";
 
-/// Runs `main` with compiled loops as machine code and compares the result with the interpreter's. Returns the report.
-fn check(source: &str, n: i64) -> JitReport {
-    let mut db = database(source);
-    let expected = outcome(&db, "main", &[n], Engine::LLInterp, None);
-    db.generate_jit(true);
-    let report = Arc::new(Mutex::new(JitReport::default()));
-    let options = JitOptions {
-        splits: Splits::Lazy,
-        threshold: Some(2),
-        report: Some(report.clone()),
-        ..JitOptions::default()
-    };
-    let got = outcome(&db, "main", &[n], Engine::Native, Some(options));
-    assert_eq!(got, expected);
-    let report = report.lock().expect("nothing panicked").clone();
-    assert_eq!(report.refused, [""; 0]);
-    report
-}
-
 #[test]
 fn nodes_of_a_long_sequence_stay_known() {
     let loops = [
@@ -89,7 +68,7 @@ fn nodes_of_a_long_sequence_stay_known() {
         "for i in range(len(self.nodes)): self.nodes[i].eval(frame)",
     ];
     for text in loops {
-        let report = check(&SEQUENCE.replace("LOOP", text), 500);
+        let report = report_of(&SEQUENCE.replace("LOOP", text), &[500], 2, Engine::Native);
         let reads: Vec<&str> = (report.graphs.iter().flat_map(|g| g.lines()))
             .filter(|l| {
                 ["nodes", "node", "step"]
@@ -105,7 +84,7 @@ fn nodes_of_a_long_sequence_stay_known() {
 
 #[test]
 fn loops_of_unknown_length_are_unrolled_a_few_times() {
-    let report = check(ROUNDS, 500);
+    let report = report_of(ROUNDS, &[500], 2, Engine::Native);
     let blocks = report.counts["blocks"].as_u64();
     assert!(blocks < Some(400), "{blocks:?}");
 }

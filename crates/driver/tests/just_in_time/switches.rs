@@ -1,9 +1,7 @@
 //! Switches on values that are not known while compiling, such as opcodes in a list that may change.
 
-use std::sync::{Arc, Mutex};
-
-use crate::support::jit::{database, outcome};
-use taipan_driver::{Engine, JitOptions, JitReport, Splits};
+use crate::support::jit::report_of;
+use taipan_driver::Engine;
 
 /// Nine opcodes and a default. With `first`, the first instruction changes in each round and takes up to six
 /// cases one after the other, among them the default.
@@ -39,31 +37,12 @@ def main(first, n):
     return interp(Code([0, 1, 20, 2, 3, 5, 30, 8]), n, 0)
 ";
 
-/// The report after `main`, whose result has to be the interpreter's.
-fn check(args: &[i64], threshold: i64, engine: Engine) -> JitReport {
-    let mut db = database(SOURCE);
-    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
-    db.generate_jit(true);
-    let report = Arc::new(Mutex::new(JitReport::default()));
-    let options = JitOptions {
-        splits: Splits::Lazy,
-        threshold: Some(threshold),
-        report: Some(report.clone()),
-        ..JitOptions::default()
-    };
-    let got = outcome(&db, "main", args, engine, Some(options));
-    assert_eq!(got, expected, "{args:?}, {threshold}");
-    let report = report.lock().expect("nothing panicked").clone();
-    assert_eq!(report.refused, [""; 0]);
-    report
-}
-
 #[test]
 fn results_agree() {
     for engine in [Engine::LLInterp, Engine::Native] {
         for threshold in [1, 3, 50] {
             for args in [[0, 200], [2, 300], [4, 300], [12, 600]] {
-                check(&args, threshold, engine);
+                report_of(SOURCE, &args, threshold, engine);
             }
         }
     }
@@ -72,7 +51,7 @@ fn results_agree() {
 /// Nothing is compiled for the nine cases of each of eight switches that no instruction takes.
 #[test]
 fn cases_that_are_not_taken_cost_nothing() {
-    let report = check(&[0, 200], 2, Engine::Native);
+    let report = report_of(SOURCE, &[0, 200], 2, Engine::Native);
     let blocks = report.counts["blocks"].as_u64();
     assert!(blocks < Some(80), "{blocks:?}");
 }

@@ -1,8 +1,10 @@
 //! Programs whose loops are compiled while they run.
 
+use std::sync::{Arc, Mutex};
+
 use taipan_driver::{
-    CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, LoadOptions, Splits, Timings,
-    call, parse_literal,
+    CallOutcome, CallRequest, Database, Engine, Failure, JitOptions, JitReport, LoadOptions,
+    Splits, Timings, call, parse_literal,
 };
 use taipan_workbench::Workbench;
 
@@ -53,6 +55,26 @@ pub(crate) fn agrees(source: &str, args: &[i64], thresholds: &[i64]) {
         let got = outcome(&db, "main", args, Engine::Native, Some(options));
         assert_eq!(got, expected, "{threshold}");
     }
+}
+
+/// The report of a run of `main` with lazy splits. Its result has to be the interpreter's, and nothing may be refused.
+#[track_caller]
+pub(crate) fn report_of(source: &str, args: &[i64], threshold: i64, engine: Engine) -> JitReport {
+    let mut db = database(source);
+    let expected = outcome(&db, "main", args, Engine::LLInterp, None);
+    db.generate_jit(true);
+    let report = Arc::new(Mutex::new(JitReport::default()));
+    let options = JitOptions {
+        splits: Splits::Lazy,
+        threshold: Some(threshold),
+        report: Some(report.clone()),
+        ..JitOptions::default()
+    };
+    let got = outcome(&db, "main", args, engine, Some(options));
+    assert_eq!(got, expected, "{args:?}, {threshold}");
+    let report = report.lock().expect("nothing panicked").clone();
+    assert_eq!(report.refused, [""; 0]);
+    report
 }
 
 pub(crate) fn database(source: &str) -> Database {
