@@ -248,7 +248,7 @@ impl TsGraph {
             _ => None,
         };
         let mut live: Vec<Slot> = returned.into_iter().collect();
-        let args = exit.links().into_iter().flat_map(|l| &l.args).chain(on);
+        let args = exit.links().flat_map(|l| &l.args).chain(on);
         live.extend(args.filter_map(|a| match a {
             Arg::Slot(s) => Some(*s),
             Arg::Const(_) => None,
