@@ -130,13 +130,8 @@ def count(text):
     return len(lex(text))
 "#;
 
-#[test]
-fn failures_are_explained() {
-    let p = Project::new(&[
-        ("lib.py", LIB),
-        (
-            "test_lib.py",
-            r#"
+/// Tests that fail, one for each way.
+const FAILURES: &str = r#"
 import pytest
 from lib import double, lex, count, Problem, Token
 
@@ -188,9 +183,11 @@ def test_exception():
 
 def test_says_so():
     pytest.fail('not today')
-"#,
-        ),
-    ]);
+"#;
+
+#[test]
+fn failures_are_explained() {
+    let p = Project::new(&[("lib.py", LIB), ("test_lib.py", FAILURES)]);
     let ran = p.test(&["--no-cache", "test_lib.py"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let at = p.dir.path().to_str().unwrap();
