@@ -271,8 +271,8 @@ impl Questions {
 }
 
 impl Questions {
-    /// The shared code of a question, if it has some: compiled for an earlier one, or now. Without it the
-    /// result is the answer.
+    /// The compiled shared code of a question, from an earlier question or compiled now; None if the question has none. The
+    /// inner error is the refusal of the C compiler.
     fn shared(
         &self,
         question: &CQuestion,

@@ -236,23 +236,15 @@ pub struct TsGraph {
 }
 
 impl TsGraph {
-    /// The slots that are used at the end of a block or after it, in order.
-    pub(crate) fn live_at_exit(&self, block: u32) -> Vec<Slot> {
+    /// The slots that are used by the exit of a block, which is on a value, or after it, in order.
+    pub(crate) fn live_at_exit(&self, block: u32, on: &Arg) -> Vec<Slot> {
         let exit = &self.blocks[block as usize].exit;
-        let on = match exit {
-            TsExit::Switch(on, _) | TsExit::Split(on, ..) => Some(on),
-            TsExit::Goto(_) | TsExit::Overflow(..) | TsExit::Return(_) => None,
-        };
-        let returned = match exit {
-            TsExit::Return(slot) => Some(*slot),
-            _ => None,
-        };
-        let mut live: Vec<Slot> = returned.into_iter().collect();
-        let args = exit.links().flat_map(|l| &l.args).chain(on);
-        live.extend(args.filter_map(|a| match a {
+        let args = exit.links().flat_map(|l| &l.args).chain([on]);
+        let slots = args.filter_map(|a| match a {
             Arg::Slot(s) => Some(*s),
             Arg::Const(_) => None,
-        }));
+        });
+        let mut live: Vec<Slot> = slots.collect();
         for link in exit.links() {
             let target = &self.blocks[link.target as usize];
             live.extend(target.live.iter().filter(|s| !target.inputs.contains(s)));

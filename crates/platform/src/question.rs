@@ -128,8 +128,8 @@ impl CQuestion {
     }
 }
 
-/// Compiles the shared code of a question. The folder is for this question alone. Without an object the
-/// result is the answer to the question.
+/// Compiles the shared code of a question. The folder is for this question alone. The inner error is
+/// the refusal of the C compiler.
 ///
 /// # Errors
 /// As [`ask_c_compiler`].

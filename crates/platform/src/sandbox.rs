@@ -122,7 +122,7 @@ pub fn run_bounded(
             None => Ok(()),
         }
     };
-    // SAFETY: system calls on what was made before; memory is only allocated for errors.
+    // SAFETY: `prepare` makes system calls with file descriptors and filters that exist already, and allocates for errors alone.
     let process = unsafe { start(&command, environment, &prepare)? };
     watch(process, limits, is_wanted)
 }

@@ -163,7 +163,7 @@ struct Child<'a> {
     folder: Option<&'a CStr>,
     streams: [c_int; 3],
     prepare: &'a dyn Fn() -> io::Result<()>,
-    /// Why it did not get there.
+    /// The error that kept it from its program.
     error: Option<io::Error>,
 }
 
@@ -202,7 +202,7 @@ impl Child<'_> {
     }
 }
 
-/// Has signals of this process do what they do by default. Rust's runtime ignores SIGPIPE.
+/// Resets the signal handlers of this process to the defaults, and SIGPIPE, which Rust's runtime ignores.
 fn without_handlers() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: a structure of numbers; a signal that does not exist is refused.
@@ -236,7 +236,7 @@ fn full_mask() -> libc::sigset_t {
     mask
 }
 
-/// Sets the signals that wait, and returns those that did before.
+/// Sets the mask of blocked signals, and returns the mask before.
 fn set_mask(mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = empty_mask();
     // SAFETY: two sets.

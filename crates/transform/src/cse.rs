@@ -142,18 +142,18 @@ impl Cse<'_> {
                     let block = g.block(b);
                     let children = self.children[b.index()].iter().rev().map(|c| {
                         let link = block.exits.iter().find(|l| l.target == *c);
-                        (*c, link.filter(|_| self.ways.entries(*c) == 1))
+                        let link = link.filter(|_| self.ways.entries(*c) == 1);
+                        (*c, link, link.is_some() && !leaves(g, *c))
                     });
                     let children: Vec<_> = children.collect();
                     // Code with hundreds of exits knows hundreds of places: one child takes the memory, exits need none.
-                    let asks = |(c, link): &(BlockId, Option<_>)| link.is_some() && !leaves(g, *c);
-                    let last = children.iter().rposition(asks);
-                    for (i, (c, link)) in children.into_iter().enumerate() {
+                    let last = children.iter().rposition(|(.., asks)| *asks);
+                    for (i, (c, link, asks)) in children.into_iter().enumerate() {
                         let alone = link.map(|l| {
-                            let memory = match last {
-                                Some(last) if i == last => std::mem::take(&mut memory),
-                                Some(last) if i < last && !leaves(g, c) => memory.clone(),
-                                _ => Memory::default(),
+                            let memory = match asks {
+                                true if Some(i) == last => std::mem::take(&mut memory),
+                                true => memory.clone(),
+                                false => Memory::default(),
                             };
                             (memory, condition_of(&block.exitswitch, l))
                         });

@@ -325,7 +325,7 @@ pub(crate) fn optimized_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>
     graph.or_else(|| Optimized::restore_or_make(db, f))
 }
 
-/// The same for its last reader: code is made of the graph.
+/// The same for the code generator, the last reader of the graph.
 fn last_optimized_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     if !db.ends_with_command() {
         return optimized_graph(db, f);
@@ -334,7 +334,7 @@ fn last_optimized_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
     graph.or_else(|| Optimized::restore_or_make(db, f))
 }
 
-/// A graph that its last reader takes away. It can be made again.
+/// A graph until its last reader takes it out. It can be made again.
 #[derive(Clone, Debug)]
 pub(crate) struct Held(Arc<Mutex<Option<Arc<LLGraph>>>>);
 

@@ -1,9 +1,7 @@
 //! Compiled calls between functions of the interpreted program, whose frames stay virtual.
 
-use std::sync::{Arc, Mutex};
-
-use crate::support::jit::{database, outcome};
-use taipan_driver::{Engine, JitOptions, JitReport, Splits};
+use crate::support::jit::{database, outcome, reported};
+use taipan_driver::Engine;
 
 /// An interpreter for recursive programs; each call allocates a frame.
 const SOURCE: &str = "
@@ -91,17 +89,8 @@ fn check(func: &str, n: i64) -> Vec<String> {
     db.generate_jit(true);
     let mut graphs = Vec::new();
     for threshold in [1, 10, 1000] {
-        let report = Arc::new(Mutex::new(JitReport::default()));
-        let options = JitOptions {
-            splits: Splits::Lazy,
-            threshold: Some(threshold),
-            report: Some(report.clone()),
-            ..JitOptions::default()
-        };
-        let got = outcome(&db, func, &[n], Engine::Native, Some(options));
+        let (got, report) = reported(&db, (func, &[n]), threshold, Engine::Native);
         assert_eq!(got, expected, "{func}, {threshold}");
-        let report = report.lock().expect("nothing panicked");
-        assert_eq!(report.refused, [""; 0]);
         graphs.extend(report.graphs.iter().cloned());
     }
     graphs

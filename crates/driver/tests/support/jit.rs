@@ -57,12 +57,25 @@ pub(crate) fn agrees(source: &str, args: &[i64], thresholds: &[i64]) {
     }
 }
 
-/// The report of a run of `main` with lazy splits. Its result has to be the interpreter's, and nothing may be refused.
+/// The report of a run of `main` with lazy splits. Its result has to be the interpreter's.
 #[track_caller]
 pub(crate) fn report_of(source: &str, args: &[i64], threshold: i64, engine: Engine) -> JitReport {
     let mut db = database(source);
     let expected = outcome(&db, "main", args, Engine::LLInterp, None);
     db.generate_jit(true);
+    let (got, report) = reported(&db, ("main", args), threshold, engine);
+    assert_eq!(got, expected, "{args:?}, {threshold}");
+    report
+}
+
+/// The result and the report of a call with lazy splits, by which nothing may be refused.
+#[track_caller]
+pub(crate) fn reported(
+    db: &Database,
+    (func, args): (&str, &[i64]),
+    threshold: i64,
+    engine: Engine,
+) -> (String, JitReport) {
     let report = Arc::new(Mutex::new(JitReport::default()));
     let options = JitOptions {
         splits: Splits::Lazy,
@@ -70,11 +83,10 @@ pub(crate) fn report_of(source: &str, args: &[i64], threshold: i64, engine: Engi
         report: Some(report.clone()),
         ..JitOptions::default()
     };
-    let got = outcome(&db, "main", args, engine, Some(options));
-    assert_eq!(got, expected, "{args:?}, {threshold}");
+    let got = outcome(db, func, args, engine, Some(options));
     let report = report.lock().expect("nothing panicked").clone();
     assert_eq!(report.refused, [""; 0]);
-    report
+    (got, report)
 }
 
 pub(crate) fn database(source: &str) -> Database {

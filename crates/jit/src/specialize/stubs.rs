@@ -275,12 +275,12 @@ impl Specializer<'_> {
         activation: &mut Activation,
         mut state: JitState,
         graph: &TsGraph,
-        on: &Arg,
+        arg: &Arg,
         links: &[TsLink],
     ) -> Result<Option<JitState>, Failure> {
-        let on = self.red_arg(world, &mut state, graph, on);
+        let on = self.red_arg(world, &mut state, graph, arg);
         let Some(v) = self.variable_of(&state, on) else {
-            return Err("a switch on what has no value".into());
+            return Err("a switch on a box without a value".into());
         };
         state.frame_mut().decides = true;
         let cases = links.iter().map(|l| match &l.case {
@@ -292,7 +292,8 @@ impl Specializer<'_> {
             super::Splits::Eager => None,
         };
         if self.takes_one_case(&state, links, predicted) {
-            return self.one_case(world, state, graph, (on, v), links, predicted);
+            let live = graph.live_at_exit(state.frame().block, arg);
+            return self.one_case(world, state, &live, (on, v), links, predicted);
         }
         let blocks = self.residual.switch(state.at, v, cases.collect());
         let mut others = Vec::new();
@@ -332,12 +333,12 @@ impl Specializer<'_> {
     }
 
     /// Compiles the case of a switch that code is about to take, if any, and a stub for the rest, at which the switch is
-    /// looked at again. `on` is the box that the switch is on, and `v` its variable.
+    /// looked at again. `on` is the box that the switch is on, and `v` its variable; `live` are the slots that the exit needs.
     fn one_case(
         &mut self,
         world: &mut dyn World,
         mut state: JitState,
-        graph: &TsGraph,
+        live: &[Slot],
         (on, v): (BoxId, VarId),
         links: &[TsLink],
         predicted: Option<Word>,
@@ -346,7 +347,7 @@ impl Specializer<'_> {
         let found = self.rests.get(&from).copied().unwrap_or_default();
         let (rest, _) = self.residual.new_block(&[]);
         let mut waits = state.clone();
-        waits.keep_only(&graph.live_at_exit(state.frame().block));
+        waits.keep_only(live);
         let mut taken = None;
         match predicted {
             None => self.residual.goto(from, rest, Vec::new()),

@@ -6,7 +6,7 @@ import sys
 
 
 class deque(object):
-    # What the compiler says where translated code makes one.
+    # The remedy that the compiler shows where translated code makes one.
     _instead_ = 'use a list, and keep the index of its first item in a variable'
 
     def __init__(self, items=(), maxlen=None):

@@ -68,6 +68,6 @@ def deepcopy(x, memo=None):
     return y
 
 
-# What the compiler says where translated code calls these.
+# The remedy that the compiler shows where translated code calls these.
 for _function in [copy, deepcopy]:
     _function._instead_ = 'make the copy by hand: `items[:]` of a list, a new instance with the same attributes'

@@ -6,7 +6,7 @@ WRAPPER_UPDATES = ('__dict__',)
 
 
 class partial(object):
-    # What the compiler says where translated code makes one.
+    # The remedy that the compiler shows where translated code makes one.
     _instead_ = 'write a class with the arguments as attributes, and a method that calls the function'
 
     def __init__(self, func, *args, **kwds):

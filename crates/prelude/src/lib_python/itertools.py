@@ -179,6 +179,6 @@ def combinations_with_replacement(iterable, r):
     return _choose(tuple(iterable), r, False, True)
 
 
-# What the compiler says where translated code calls these.
+# The remedy that the compiler shows where translated code calls these.
 for _function in [product, permutations, combinations, combinations_with_replacement, groupby]:
     _function._instead_ = 'write loops, one within the other'

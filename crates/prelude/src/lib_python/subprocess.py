@@ -41,6 +41,6 @@ def call(*popenargs, **kwds):
 check_call = check_output = call
 
 
-# What the compiler says where translated code calls these.
+# The remedy that the compiler shows where translated code calls these.
 for _function in [Popen.__init__.im_func, call]:
     _function._instead_ = 'use `os.system(command)`, or `os.fork()` and `os.execv(path, args)`'

@@ -23,5 +23,5 @@ def currentThread():
 current_thread = currentThread
 
 
-# What the compiler says where translated code makes one.
+# The remedy that the compiler shows where translated code makes one.
 Thread._instead_ = 'use `start_new_thread(function, args)` of rpython.rlib.rthread, and locks of `allocate_lock()`'
