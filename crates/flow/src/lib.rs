@@ -194,6 +194,7 @@ fn of_instance(db: &dyn Db, method: CodeId, name: &str) -> Option<String> {
 fn instead(name: &str) -> Option<&'static str> {
     Some(match name {
         "null" | "nil" | "NULL" | "undefined" => "write `None`",
+        "exit" | "quit" => "return the exit code from the entry point",
         "this" | "self" => "a method has its instance as the first parameter: `def f(self)`",
         _ => return None,
     })

@@ -18,7 +18,7 @@ use taipan_engine::{Answer, Frame, Named, Next, ObjectSpace, Truth, Unwind};
 use taipan_graph::{BlockId, CallShape, Const, FunctionGraph, HlOp, ObjId, Operation, VarId};
 use taipan_interp::constants::{Computed, ConstantSpace};
 use taipan_interp::{Builtin, ObjData, named_id};
-use taipan_language::{Exc, FlowFunction};
+use taipan_language::{Exc, FlowFunction, instead_of_module};
 
 use crate::build::CLOSURE;
 use crate::fold::{fold, fold_call};
@@ -115,6 +115,22 @@ fn remedy(what: &str) -> Option<&'static str> {
     })
 }
 
+/// The error for a use of a module of Python's library of which no source is known.
+fn not_in_translated_code(module: &str) -> FlowError {
+    let text = format!("module {module} of Python's library cannot be used in translated code");
+    let help = instead_of_module(module).unwrap_or("look for a replacement in rpython.rlib");
+    FlowError::new(ErrorCode::ConstantRaises, text).with_help(help)
+}
+
+/// The error for a use of `sys.argv`, which the original takes for the words of its own command line.
+fn command_line<T>() -> Result<T, Raised> {
+    let text = "`sys.argv` is the command line of the compiler here, not of the program";
+    let error = FlowError::new(ErrorCode::NotRPython, text).with_help(
+        "use the argument of the entry point, `entry_point(argv)`, and pass it on to functions that need it",
+    );
+    Err(Unwind::Stop(Stop::Error(error)))
+}
+
 fn no_string_exception<T>(what: &str) -> Result<T, Raised> {
     let error = FlowError::new(ErrorCode::NotRPython, no_exception(what));
     Err(Unwind::Stop(Stop::Error(
@@ -174,6 +190,12 @@ impl FlowSpace<'_> {
 
     /// The result of an operation on constants, if it is folded.
     fn folded(&mut self, op: HlOp, args: &[Const]) -> Result<Option<Value>, Raised> {
+        if let (HlOp::GetAttr, [Const::Obj(of), Const::Str(name)]) = (op, args)
+            && *of == named_id("sys")
+            && &**name == b"argv"
+        {
+            return command_line();
+        }
         let computed = fold(self.world, &mut self.constants, op, args);
         self.computed(|args| op.applied(args), args, computed)
     }
@@ -204,12 +226,16 @@ impl FlowSpace<'_> {
                     && &*raised.class == "AttributeError"
                 {
                     let name = String::from_utf8_lossy(name);
+                    let lacks = Lacks::Attribute(*of, name.as_ref().into());
+                    if let Some(module) = self.world.empty_module(*of) {
+                        let error = not_in_translated_code(module).with_lacking(lacks);
+                        return Err(Unwind::Stop(Stop::Error(error)));
+                    }
                     let of_what = self.describe(&args[0]);
                     let text = format!(
                         "{} has no attribute `{name}`",
                         of_what.trim_matches(['<', '>'])
                     );
-                    let lacks = Lacks::Attribute(*of, name.as_ref().into());
                     let error = FlowError::new(ErrorCode::ConstantRaises, text).with_lacking(lacks);
                     return Err(Unwind::Stop(Stop::Error(error)));
                 }
@@ -595,6 +621,7 @@ impl ObjectSpace for FlowSpace<'_> {
         let found = (self.world.global(*globals, name))
             .or_else(|| self.world.global(named_id("__builtin__"), name));
         match found {
+            Some(c) if self.world.is_command_line(&c) => command_line(),
             Some(c) => Ok(self.constant(c)),
             None => {
                 let lacks = Lacks::Variable(*globals, name.into());
@@ -821,7 +848,10 @@ impl ObjectSpace for FlowSpace<'_> {
         );
         if let Some(Const::Obj(id)) = module.as_const() {
             if let Some(c) = self.world.global(*id, name) {
-                return Ok(self.constant(c));
+                return match self.world.is_command_line(&c) {
+                    true => command_line(),
+                    false => Ok(self.constant(c)),
+                };
             }
             error = error.with_lacking(Lacks::Attribute(*id, name.into()));
             if let Some(ObjData::Module { name: package }) = self.world.object(*id) {

@@ -8,7 +8,7 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::constants::{Computed, ConstantSpace, Raised, class_has};
 use taipan_interp::{
     Builtin, ClassData, FunctionData, InstanceData, ModuleName, Name, ObjData, Object, class_attr,
-    module_global, module_named, named_id, object,
+    is_standard_module, module_global, module_named, named_id, object,
 };
 use taipan_language::{Exc, KnownFunction};
 
@@ -65,6 +65,28 @@ impl<'db> World<'db> {
                     .map(|(_, v)| v.clone())
             }
             _ => None,
+        }
+    }
+
+    /// The name of a module of Python's library of which no source is known.
+    pub(crate) fn empty_module(self, id: ObjId) -> Option<&'db str> {
+        match self.object(id)? {
+            ObjData::Module { name }
+                if is_standard_module(name) && self.global(id, "__file__").is_none() =>
+            {
+                Some(name)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a constant is the list `sys.argv`.
+    pub(crate) fn is_command_line(self, c: &Const) -> bool {
+        match c {
+            Const::Obj(id) if matches!(self.object(*id), Some(ObjData::List(_))) => {
+                self.global(named_id("sys"), "argv").as_ref() == Some(c)
+            }
+            _ => false,
         }
     }
 

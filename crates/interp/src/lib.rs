@@ -39,6 +39,7 @@ pub use heap_image::names::Names;
 pub use heap_image::queries::*;
 pub use space::lowmem::number_class;
 pub use space::modules::lltype::is_of_kind;
+pub use space::modules::standard::is_standard as is_standard_module;
 
 /// How Python spells values.
 pub mod spelling {

@@ -164,6 +164,13 @@ pub trait ReprMethods: Debug {
         ))
     }
 
+    /// `unicode(x)`
+    fn rtype_unicode(&self, hop: &Hop<'_>) -> RType {
+        let _ = hop;
+        Err(TyperError::missing("`unicode()`", self.describe())
+            .with_help("make a str of it first: `str(x).decode('utf-8')`"))
+    }
+
     /// `list(x)`
     fn rtype_bltn_list(&self, hop: &Hop<'_>) -> RType {
         let _ = hop;
@@ -240,8 +247,6 @@ pub trait ReprMethods: Debug {
         rtype_str = "`str()` of {}";
         /// `repr(x)`
         rtype_repr = "`repr()` of {}";
-        /// `unicode(x)`
-        rtype_unicode = "`unicode()` of {}";
         /// `iter(x)`
         rtype_iter = "iteration over {}";
         /// The next item.

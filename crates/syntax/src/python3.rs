@@ -8,7 +8,10 @@ pub(crate) fn reworded(source: &str, range: TextRange, message: &str) -> Option<
     let start = range.start as usize;
     let before = source.get(..start)?;
     let here = source.get(start..)?;
-    if message == "cannot assign to this expression" {
+    if matches!(
+        message,
+        "cannot assign to this expression" | "an assignment is no expression"
+    ) {
         let line = before.rfind('\n').map_or(0, |i| i + 1);
         let call = before[line..].trim_start().strip_prefix("print")?;
         return call
@@ -52,7 +55,7 @@ pub fn remedy(message: &str) -> Option<&'static str> {
     Some(match message {
         "arguments of `print` by keyword are Python 3 syntax" => {
             "put `from __future__ import print_function` at the top of the file, for `end`; RPython \
-             has none of the others"
+             has none of the others: write to a file by `os.write(2, text)`"
         }
         "f-strings are Python 3 syntax" => "use `%`, as in `\"%d items\" % n`",
         "`async` is Python 3 syntax" | "`await` is Python 3 syntax" => {

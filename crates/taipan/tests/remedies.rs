@@ -729,6 +729,94 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "start_new_thread(function, args)",
         "from rpython.rlib.rthread import start_new_thread\ndef work():\n    print 1\n---\nstart_new_thread(work, ())",
     ),
+    // Modules of Python's library.
+    (
+        "import pickle\n---\nprint pickle.dumps(n)",
+        "get_marshaller(type)",
+        "from rpython.rlib.rmarshal import get_marshaller\ndump = get_marshaller(int)\n---\nbuf = []\ndump(buf, n)\nprint len(buf)",
+    ),
+    (
+        "import datetime\n---\nprint datetime.datetime.now().year",
+        "compute with `time.time()`",
+        "import time\n---\nprint 1970 + int(time.time() / 31556952)",
+    ),
+    (
+        "from datetime import datetime\n---\nprint datetime.now().year",
+        "compute with `time.time()`",
+        "import time\n---\nprint 1970 + int(time.time() / 31556952)",
+    ),
+    (
+        "import argparse\n---\nprint argparse.ArgumentParser()",
+        "look at the argument of the entry point",
+        "print argv[1]",
+    ),
+    (
+        "import logging\n---\nlogging.info(s)",
+        "os.write(2, text)",
+        "os.write(2, s)",
+    ),
+    (
+        "import decimal\n---\nprint decimal.Decimal(s)",
+        "rbigint.fromint(n)",
+        "from rpython.rlib.rbigint import rbigint\n---\nprint rbigint.fromint(n).str()",
+    ),
+    (
+        "import enum\n---\nprint n",
+        "RED, GREEN = range(2)",
+        "RED, GREEN = range(2)\n---\nprint n == RED",
+    ),
+    // Habits of Python that the compiler would take in another sense.
+    (
+        "print sys.argv[0]",
+        "use the argument of the entry point",
+        "print argv[0]",
+    ),
+    (
+        "from sys import argv as command\n---\nprint len(command)",
+        "use the argument of the entry point",
+        "print len(argv)",
+    ),
+    ("exit(n)", "return the exit code", "return n"),
+    (
+        "print len(unicode(n))",
+        "str(x).decode('utf-8')",
+        "print len(str(n).decode('utf-8'))",
+    ),
+    (
+        "print max(n, 2, 3)",
+        "max(max(a, b), c)",
+        "print max(max(n, 2), 3)",
+    ),
+    (
+        "def count():\n    yield 1\n---\nprint next(count(), 0)",
+        "catch StopIteration",
+        "def count():\n    yield 1\n---\nitems = count()\ntry:\n    x = items.next()\nexcept StopIteration:\n    x = 0\nprint x",
+    ),
+    (
+        "def echo():\n    yield 1\n---\ng = echo()\ng.next()\ng.send(4)",
+        "keep the state in its attributes",
+        "class Echo(object):\n    def __init__(self):\n        self.x = 0\n    def send(self, x):\n        self.x = x\n        return x\n---\nprint Echo().send(4)",
+    ),
+    (
+        "b = Box(n)\nif hasattr(b, 'other'):\n    print n",
+        "write `x.a is not None`",
+        "class Other(object):\n    other = None\n---\nb = Other()\nif b.other is not None:\n    print n",
+    ),
+    (
+        "for k in {s: n}.viewkeys():\n    print k",
+        "iterkeys()",
+        "for k in {s: n}.iterkeys():\n    print k",
+    ),
+    (
+        "for line in sys.stdin:\n    print line",
+        "whose files have `readline()`",
+        "from rpython.rlib.rfile import create_stdio\n---\ni, o, e = create_stdio()\nline = i.readline()\nwhile line:\n    print line\n    line = i.readline()",
+    ),
+    (
+        "print('a', file=n)",
+        "os.write(2, text)",
+        "os.write(2, 'a')",
+    ),
 ];
 
 /// The program of a mistake: what stands in front of `---` is at its top level.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use taipan_base::{ErrorCode, did_you_mean};
 use taipan_graph::{Const, ObjId};
-use taipan_interp::ObjData;
+use taipan_interp::{Builtin, ObjData};
 
 use super::Cx;
 use super::args::Arguments;
 use super::methods::{has_method, methods};
-use super::remedies::{CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_instance, of_method, of_value};
+use super::remedies::{
+    CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_import_time, of_instance, of_method, of_value,
+};
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val};
@@ -165,7 +167,11 @@ impl Cx<'_> {
                     _ => "",
                 };
                 let meant = did_you_mean(name, methods(atom).iter().copied());
-                let help = of_method(kind, name).or(meant.as_deref());
+                let missing = match atom {
+                    Atom::Builtin(Builtin::Other(function)) => Some(of_import_time(function)),
+                    _ => None,
+                };
+                let help = (of_method(kind, name).or(meant.as_deref())).or(missing);
                 let message = format!("{what} has no attribute `{name}`");
                 Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, help))
             }

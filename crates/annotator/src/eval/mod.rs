@@ -39,7 +39,7 @@ pub(crate) use operations::special_method;
 pub(crate) use passing::{Passed, arg_count, default_of};
 pub(crate) use past::Past;
 pub use remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX};
-pub(crate) use remedies::{of_exception, of_file};
+pub(crate) use remedies::{of_exception, of_file, of_generator};
 pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::HlOp;
-use taipan_language::is_rpython_function;
+use taipan_language::{instead_of_module, is_rpython_function};
 
 use super::Cx;
 use crate::Desc;
@@ -20,7 +20,10 @@ pub const INSTEAD_OF_TUPLE_INDEX: &str =
 fn of_function(name: &str) -> Option<&'static str> {
     Some(match name {
         "set" | "frozenset" => "use a dict whose values are None",
-        "sum" | "any" | "all" | "min" | "max" => "write a loop",
+        "max" => "write a loop, or compare two at a time: `max(max(a, b), c)`",
+        "min" => "write a loop, or compare two at a time: `min(min(a, b), c)`",
+        "sum" | "any" | "all" => "write a loop",
+        "next" => "catch StopIteration: `try: x = items.next()`",
         "sorted" => "sort a copy with `TimSort(copy).sort()` of rpython.rlib.listsort",
         "map" | "filter" => "write a list comprehension",
         "super" => "call the method of the base class: `Base.method(self)`",
@@ -78,6 +81,9 @@ pub(super) fn of_method(kind: &str, name: &str) -> Option<&'static str> {
         }
         ("tuple", "index" | "count") => "use a list, if all items are of one kind",
         ("dict", "fromkeys") => "start with `{}` and assign the items in a loop",
+        ("dict", "viewkeys") => "use `iterkeys()`, or `keys()` for a list",
+        ("dict", "viewvalues") => "use `itervalues()`, or `values()` for a list",
+        ("dict", "viewitems") => "use `iteritems()`, or `items()` for a list",
         _ => return None,
     })
 }
@@ -107,7 +113,12 @@ pub(super) fn of_import_time(name: &str) -> &'static str {
         "_struct.pack" | "_struct.unpack" | "_struct.calcsize" => {
             "use `runpack(format, s)` of rpython.rlib.rstruct.runpack to unpack, and `chr()` of each byte to pack"
         }
-        _ => "it is there while the program loads only; look for a replacement in rpython.rlib",
+        _ if name.starts_with("time.") => {
+            "compute with `time.time()`, the number of seconds since 1970"
+        }
+        _ => instead_of_module(name).unwrap_or(
+            "it is there while the program loads only; look for a replacement in rpython.rlib",
+        ),
     }
 }
 
@@ -140,6 +151,13 @@ pub(crate) fn of_file(what: &str, name: &str) -> Option<&'static str> {
     .then_some("read it line by line: `line = f.readline()`, until that is empty")
 }
 
+/// The remedy for a method that no generator has.
+pub(crate) fn of_generator(what: &str, name: &str) -> Option<&'static str> {
+    (what == "a generator" && matches!(name, "send" | "throw" | "close")).then_some(
+        "a generator only yields values: write a class with a method that takes the value, and keep the state in its attributes",
+    )
+}
+
 /// The remedy for assigning or deleting items of a value.
 pub(super) fn of_items(value: &Atom) -> Option<&'static str> {
     match value {
@@ -152,10 +170,11 @@ pub(super) fn of_items(value: &Atom) -> Option<&'static str> {
     }
 }
 
-/// The remedy for a loop over a value that has no items.
-pub(super) fn of_iteration(value: &Atom) -> Option<&'static str> {
+/// The remedy for a loop over a value that has no items; `what` describes the value.
+pub(super) fn of_iteration(value: &Atom, what: &str) -> Option<&'static str> {
     match value {
         Atom::Int(_) => Some("count with `range(n)`"),
+        Atom::Pbc(_) => of_value(what),
         _ => None,
     }
 }

@@ -487,7 +487,7 @@ impl Interp<'_> {
     }
 
     /// The name of a module of the standard library that nothing is known of.
-    fn name_of_empty(&self, module: &Value) -> Option<String> {
+    pub(super) fn name_of_empty(&self, module: &Value) -> Option<String> {
         let m = module.as_ref()?;
         let name = match self.heap.kind(m) {
             Kind::Module(name) => name,

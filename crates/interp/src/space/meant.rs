@@ -6,6 +6,8 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use taipan_base::{FileContents, Problem, SHIPPED, did_you_mean};
 
+use taipan_language::instead_of_module;
+
 use super::heap::{Kind, Ref};
 use super::import::LIB_PYTHON;
 use super::modules;
@@ -24,6 +26,14 @@ pub(crate) enum Lacks {
     Module(Box<str>),
     /// A parameter of a function, which has these.
     Parameter(Box<str>, Arc<[Box<str>]>),
+}
+
+/// The remedy for a module of Python's library of which no source is known.
+fn not_shipped(module: &str) -> String {
+    match instead_of_module(module) {
+        Some(instead) => format!("`{module}` does not ship with Taipan: {instead}"),
+        None => format!("`{module}` does not ship with Taipan"),
+    }
 }
 
 impl Interp<'_> {
@@ -52,6 +62,9 @@ impl Interp<'_> {
                 did_you_mean(name, own.chain(builtin))
             }
             Lacks::Attribute(obj, name) => {
+                if let Some(module) = self.name_of_empty(obj) {
+                    return Some(not_shipped(&module));
+                }
                 let own = match obj {
                     Value::Ref(r) => self.heap.get(*r).attrs,
                     _ => None,
@@ -69,7 +82,9 @@ impl Interp<'_> {
             }
             Lacks::Module(name) => {
                 let moved = module_today(name).map(|new| format!("`{name}` is `{new}` today"));
-                moved.or_else(|| self.similar_module(name))
+                moved
+                    .or_else(|| instead_of_module(name).map(str::to_owned))
+                    .or_else(|| self.similar_module(name))
             }
             Lacks::Parameter(name, there) => did_you_mean(name, there.iter().map(|p| &**p)),
         }

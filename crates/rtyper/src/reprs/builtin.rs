@@ -243,13 +243,15 @@ pub(super) fn min_max(hop: &Hop<'_>, min: bool) -> RType {
     )))
 }
 
-pub(super) fn constant_result(hop: &Hop<'_>, function: &str) -> RType {
+/// The result of a function that has to be a constant; `help` is the remedy where it is none.
+pub(super) fn constant_result(hop: &Hop<'_>, function: &str, help: &str) -> RType {
     hop.exception_cannot_occur()?;
     hop.result_const()
         .unwrap_or_else(|| {
             Err(TyperError::new(format!(
-                "what `{function}()` returns is not known while compiling"
-            )))
+                "the result of `{function}()` is not known while compiling"
+            ))
+            .with_help(help))
         })
         .map(Some)
 }

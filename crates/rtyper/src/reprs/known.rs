@@ -16,7 +16,14 @@ pub(super) fn rtype(f: KnownFunction, hop: &Hop<'_>) -> RType {
     let root = || Repr::Instance(InstanceRepr::root());
     match f {
         Min | Max => builtin::min_max(hop, f == Min),
-        Hasattr | Callable => builtin::constant_result(hop, f.name()),
+        Hasattr => {
+            let help = "give the class the attribute, with None where it has no value, and write `x.a is not None`";
+            builtin::constant_result(hop, f.name(), help)
+        }
+        Callable => {
+            let help = "keep functions and other values apart, and compare by `is not None`";
+            builtin::constant_result(hop, f.name(), help)
+        }
         Zip => containers::rtype_zip(hop),
         Range | Xrange => containers::rtype_range(hop),
         Enumerate | Reversed => containers::newiter(hop),

@@ -336,7 +336,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether the standard library has a module of that name, which does not ship.
-pub(crate) fn is_standard(name: &str) -> bool {
+pub fn is_standard(name: &str) -> bool {
     SYSTEM.contains(&name) || is_library(name) || is_submodule(name)
 }
 
