@@ -48,7 +48,7 @@ pub mod spelling {
 
 pub use heap_image::synthetic::{define_synthetic, type_object, type_objects_table};
 pub use testing::{
-    RaisedInTest, TestItem, TestRun, TestSession, Tests, has_test_session, run_test,
+    EndedFrame, RaisedInTest, TestItem, TestRun, TestSession, Tests, has_test_session, run_test,
 };
 
 use taipan_base::Program;

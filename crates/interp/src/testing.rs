@@ -10,6 +10,7 @@ use crate::heap_image::import_time::diagnose;
 use crate::named_id;
 use crate::space::collect::Collections;
 use crate::space::heap::{Kind, Ref};
+use crate::space::locals::EndedFrames;
 use crate::space::value::Value;
 use crate::space::{Fatal, Interp};
 use taipan_engine::Unwind;
@@ -76,8 +77,11 @@ impl Finder {
     pub(crate) fn new(it: &mut Interp, path: &str, name: &str) -> Result<Finder, Tests> {
         let made = it.load("sys").and_then(|_| {
             let testing = Value::Ref(it.load("_taipan_testing")?);
-            let finder =
-                it.call_method(&testing, "Finder", &[Value::str(path), Value::str(name)])?;
+            let options = it.program.target_options(it.db).iter();
+            let options: Vec<Value> = options.map(|o| Value::str(o)).collect();
+            let options = it.heap.list(options);
+            let args = [Value::str(path), Value::str(name), options];
+            let finder = it.call_method(&testing, "Finder", &args)?;
             let session = it.getattr(&finder, "session")?;
             Ok(Finder {
                 finder,
@@ -133,13 +137,32 @@ pub struct RaisedInTest {
     pub class: String,
     /// What `str()` makes of it.
     pub text: String,
-    /// Its way: file, function and line, outermost first.
-    pub frames: Vec<(String, String, u64)>,
+    /// The functions that it ended, outermost first.
+    pub frames: Vec<EndedFrame>,
+}
+
+/// A function that an exception ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EndedFrame {
+    /// Its file.
+    pub file: String,
+    /// Its qualified name.
+    pub function: String,
+    /// The line, from 1; 0 if unknown.
+    pub line: u64,
+    /// Its local variables, with their values as `repr()` gives them; none unless they are asked for.
+    pub locals: Vec<(String, String)>,
 }
 
 /// Runs a test in the interpreter, on a copy of what import time left: nothing that it
-/// does is seen by anyone. Its number is its index among the module's tests.
-pub fn run_test(db: &dyn Db, program: Program, number: usize) -> Result<TestRun, String> {
+/// does is seen by anyone. Its number is its index among the module's tests. With `locals`, the frames of an exception have their
+/// local variables.
+pub fn run_test(
+    db: &dyn Db,
+    program: Program,
+    number: usize,
+    locals: bool,
+) -> Result<TestRun, String> {
     let image = crate::image(db, program);
     let (Some(thawed), Some(item)) = (&image.thawed, image.test_items.get(number)) else {
         return Err("import time does not know the test".to_owned());
@@ -150,6 +173,7 @@ pub fn run_test(db: &dyn Db, program: Program, number: usize) -> Result<TestRun,
         // The limit of import time is not meant for tests: there is one on their time.
         it.steps = u64::MAX;
         it.collections = collections;
+        it.ended_frames = locals.then(EndedFrames::default);
         let outcome = it.call_method(item, "run", &[]);
         match it.collection(&[]) {
             Some(known) => collections = known,
@@ -177,12 +201,15 @@ pub struct TestSession<'db> {
 }
 
 impl<'db> TestSession<'db> {
-    /// The session of a program on a copy of its heap; None without hooks.
-    pub fn new(db: &'db dyn Db, program: Program) -> Option<TestSession<'db>> {
+    /// The session of a program on a copy of its heap; None without hooks. With `locals`, the frames of an exception have their
+    /// local variables.
+    pub fn new(db: &'db dyn Db, program: Program, locals: bool) -> Option<TestSession<'db>> {
         let image = crate::image(db, program);
         let (session, thawed) = (image.test_session.clone()?, image.thawed.as_ref()?);
+        let mut it = Interp::over(db, program, &thawed.world);
+        it.ended_frames = locals.then(EndedFrames::default);
         Some(TestSession {
-            it: Interp::over(db, program, &thawed.world),
+            it,
             session,
             items: &image.test_items,
         })
@@ -245,9 +272,12 @@ fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
                         .code
                         .file(it.db)
                         .map_or("?", |file| file.path(it.db).as_str());
-                    let function = f.code.qualname(it.db).to_string();
-                    let line = it.line_of(f.code, Some(f.pc));
-                    (file.to_owned(), function, u64::try_from(line).unwrap_or(0))
+                    EndedFrame {
+                        file: file.to_owned(),
+                        function: f.code.qualname(it.db).to_string(),
+                        line: u64::try_from(it.line_of(f.code, Some(f.pc))).unwrap_or(0),
+                        locals: it.locals_at(*f),
+                    }
                 })
                 .collect();
         }

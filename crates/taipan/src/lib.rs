@@ -55,7 +55,12 @@ pub unsafe fn main() -> ExitCode {
             .with_writer(std::io::stderr)
             .init();
     }
-    let mut cli = match rpython::of_process().unwrap_or_else(Cli::try_parse) {
+    let parse = || {
+        let mut command = command();
+        command.build();
+        Cli::try_parse_from(args::with_own_options(std::env::args_os(), &command))
+    };
+    let mut cli = match rpython::of_process().unwrap_or_else(parse) {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version are no errors.

@@ -250,3 +250,189 @@ fn what_failed_comes_first() {
         test_first.py::test_known"#]]
     .assert_eq(&ids.join("\n"));
 }
+
+/// A test that fails runs once more as Python, which knows the variables of all functions.
+#[test]
+fn local_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+def double(words):
+    count = len(words)
+    return words[count + 1]
+
+def test_index():
+    names = ['a', 'b']
+    assert double(names) == 'c'
+
+def test_sum():
+    n = 3
+    text = 'x' * 300
+    assert n == len(text)
+";
+    std::fs::write(folder.path().join("test_locals.py"), text).unwrap();
+    let shown = printed(&folder, "-l");
+    let shown = shown.replace(folder.path().to_str().unwrap(), "FOLDER");
+    let shown = shown.replace(&"x".repeat(118), "X");
+    expect![[r#"
+        === FAILURES ===
+        __________________________________ test_index __________________________________
+
+            def test_index():
+                names = ['a', 'b']
+        >       assert double(names) == 'c'
+
+        names      = ['a', 'b']
+
+        test_locals.py:7: in test_index
+        _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
+        >       return words[count + 1]
+        E       the process ended with exit code 1
+
+        words      = ['a', 'b']
+        count      = 2
+
+        test_locals.py:3
+        note: run as Python it ends with IndexError: list index out of range
+        ------------------------------- Captured output --------------------------------
+        RPython traceback:
+          File "FOLDER/test_locals.py", line 7, in test_locals.test_index
+        Fatal RPython error: index out of range
+        ___________________________________ test_sum ___________________________________
+
+            def test_sum():
+                n = 3
+                text = 'x' * 300
+        >       assert n == len(text)
+        E       assert 3 == 300
+        E        +  where 3 = n
+        E        +  where 300 = len(text)
+        E        +  where 'Xx...Xx' = text
+
+        n          = 3
+        text       = 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
+
+        test_locals.py:12: AssertionError
+
+        === short test summary info ===
+        FAILED test_locals.py::test_index - the process ended with exit code 1
+        FAILED test_locals.py::test_sum - assert 3 == 300
+
+        === 2 failed in Ts ===
+    "#]].assert_eq(&from(&shown, "FAILURES"));
+    let plain = printed(&folder, "");
+    assert!(!plain.contains("count      = 2"), "{plain}");
+}
+
+/// Options that a `conftest.py` declares.
+#[test]
+fn options_of_conftest() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    };
+    write(
+        "conftest.py",
+        "\
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption('--slow', action='store_true', default=False)
+    parser.addoption('--size', type=int, default=1, choices=[1, 2, 3])
+    parser.addoption('--word', action='append')
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption('--slow'):
+        for item in items:
+            if 'slow' in item.keywords:
+                item.add_marker(pytest.mark.skip(reason='needs --slow'))
+
+@pytest.fixture
+def size(request):
+    return request.config.getoption('size')
+",
+    );
+    write(
+        "test_own.py",
+        "\
+import pytest
+config = pytest.config
+
+@pytest.mark.slow
+def test_slow():
+    pass
+
+def test_size(size):
+    assert size == 3
+",
+    );
+    let last = |args: &str| {
+        let text = printed(&folder, args);
+        let lines: Vec<&str> = text.lines().collect();
+        let told = lines.iter().rev().find(|l| l.starts_with("error[TP0201]"));
+        told.or(lines.last()).unwrap().trim().to_owned()
+    };
+    assert_eq!(last(""), "=== 1 failed, 1 skipped, 1 interpreted in Ts ===");
+    assert_eq!(
+        last("--slow --size=3 --word=a"),
+        "=== 2 passed, 1 interpreted in Ts ==="
+    );
+    assert_eq!(
+        last("--size=3"),
+        "=== 1 passed, 1 skipped, 1 interpreted in Ts ==="
+    );
+    let usage = |what: &str| format!("error[TP0201]: UsageError: {what}");
+    assert_eq!(
+        last("--size=4"),
+        usage("the option --size is one of 1, 2, 3, not 4")
+    );
+    assert_eq!(
+        last("--size"),
+        usage("the option --size needs a value: --size=VALUE")
+    );
+    assert_eq!(
+        last("--other"),
+        usage("no conftest.py of this file declares the option --other")
+    );
+}
+
+/// Warnings of Python code are recorded in interpreted tests.
+#[test]
+fn recorded_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+import pytest, warnings
+
+def old():
+    warnings.warn('use new()', DeprecationWarning)
+    return 1
+
+def test_warns():
+    with pytest.warns(DeprecationWarning, match='new') as record:
+        assert old() == 1
+    assert len(record) == 1
+    pytest.deprecated_call(old)
+
+def test_none():
+    with pytest.warns(UserWarning):
+        old()
+
+def test_recwarn(recwarn):
+    old()
+    warnings.warn('again')
+    assert recwarn.pop(DeprecationWarning).category is DeprecationWarning
+    assert str(recwarn[0].message) == 'again'
+";
+    std::fs::write(folder.path().join("test_warned.py"), text).unwrap();
+    let shown = printed(&folder, "--tb line -q");
+    expect![[r#"
+        ,F,
+
+        === FAILURES ===
+        test_warned.py:14: Failed: DID NOT WARN: the warnings are [WarningMessage(DeprecationWarning('use new()',))]
+
+        === short test summary info ===
+        FAILED test_warned.py::test_none - Failed: DID NOT WARN: the warnings are [WarningMessage(DeprecationWarning('use new()',))]
+
+        1 failed, 2 passed, 3 interpreted in Ts
+    "#]].assert_eq(&shown);
+}

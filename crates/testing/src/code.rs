@@ -72,15 +72,16 @@ pub(super) enum Runner {
 }
 
 impl Runner {
-    /// Runs a test, in a child.
-    pub(super) fn run(&self, db: &Database, case: usize) {
+    /// Runs a test, in a child. `locals` asks for local variables of the functions that an exception ends, which the
+    /// interpreter of bytecode knows.
+    pub(super) fn run(&self, db: &Database, case: usize, locals: bool) {
         match self {
             Runner::Native(image, entries) => execute::run_native(image, entries.get(&case)),
             Runner::Interpreted(roots, syms) => {
                 execute::run_interpreted(db, *roots, syms.get(&case));
             }
             Runner::Python(program, numbers) => {
-                execute::run_as_python(db, *program, numbers[&case]);
+                execute::run_as_python(db, *program, numbers[&case], locals);
             }
         }
     }

@@ -64,8 +64,8 @@ struct Raised {
     class: String,
     /// What `str()` makes of it, where that is known.
     text: String,
-    /// File, function, line; outermost first.
-    frames: Vec<(String, String, u64)>,
+    /// The functions that it ended, outermost first.
+    frames: Vec<TestFrame>,
 }
 
 /// Files of which frames say nothing of a test.
@@ -120,8 +120,8 @@ pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncS
 
 /// Runs a test in the interpreter, as Python, in a child. No other thread of the parent
 /// may be at work on the database.
-pub(super) fn run_as_python(db: &Database, program: Program, number: usize) {
-    match run_test(db, program, number) {
+pub(super) fn run_as_python(db: &Database, program: Program, number: usize, locals: bool) {
+    match run_test(db, program, number, locals) {
         Ok(run) => {
             // A failed write means that the parent has gone.
             let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
@@ -156,7 +156,14 @@ pub(super) fn record_run(run: TestRun) {
     record_raised(&Raised {
         class,
         text: raised.text,
-        frames: raised.frames,
+        frames: (raised.frames.into_iter())
+            .map(|f| TestFrame {
+                file: f.file,
+                function: f.function,
+                line: u32::try_from(f.line).unwrap_or(0),
+                locals: f.locals,
+            })
+            .collect(),
     });
 }
 
@@ -165,7 +172,12 @@ fn record_exception(e: RaisedException) {
         class: e.class,
         text: String::new(),
         frames: (e.traceback.into_iter())
-            .map(|f| (f.file, f.function, f.line))
+            .map(|f| TestFrame {
+                file: f.file,
+                function: f.function,
+                line: u32::try_from(f.line).unwrap_or(0),
+                locals: Vec::new(),
+            })
             .collect(),
     });
 }
@@ -304,16 +316,10 @@ fn explanation(text: &str) -> Explanation {
 }
 
 /// The way of an exception without what the testing module adds.
-fn frames(all: Vec<(String, String, u64)>) -> Vec<TestFrame> {
-    all.into_iter()
-        // `?` stands for functions that are made from texts: those that run tests.
-        .filter(|(file, ..)| file != "?" && !HELPERS.iter().any(|h| file.ends_with(h)))
-        .map(|(file, function, line)| TestFrame {
-            file,
-            function,
-            line: u32::try_from(line).unwrap_or(0),
-        })
-        .collect()
+fn frames(mut all: Vec<TestFrame>) -> Vec<TestFrame> {
+    // `?` stands for functions that are made from texts: those that run tests.
+    all.retain(|f| f.file != "?" && !HELPERS.iter().any(|h| f.file.ends_with(h)));
+    all
 }
 
 /// What a test came to that failed as machine code and was then run as Python, which
@@ -328,6 +334,7 @@ pub(super) fn diagnosed(native: Execution, python: Execution) -> Execution {
             TestOutcome::Failed(TestFailure::Exception { class: other, .. }),
         ) => class == other,
         (TestFailure::Said(_), TestOutcome::Failed(TestFailure::Said(_))) => true,
+        (TestFailure::Assertion(_), TestOutcome::Failed(TestFailure::Assertion(_))) => true,
         _ => false,
     };
     if same {
@@ -344,8 +351,14 @@ pub(super) fn diagnosed(native: Execution, python: Execution) -> Execution {
         }
         _ => return native,
     };
+    // The interpreter knows where it ended, if machine code does not.
+    let traceback = match (native.traceback.is_empty(), &python.outcome) {
+        (true, TestOutcome::Failed(_)) => python.traceback,
+        _ => native.traceback,
+    };
     Execution {
         note: Some(note),
+        traceback,
         ..native
     }
 }

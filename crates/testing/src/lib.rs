@@ -87,6 +87,8 @@ pub struct TestOptions {
     pub last_failed: bool,
     /// Run what failed last first.
     pub failed_first: bool,
+    /// Report the local variables of the functions that a failure ends.
+    pub show_locals: bool,
     /// Only look for tests.
     pub collect_only: bool,
     /// Number of failures after which the run stops.
@@ -112,6 +114,7 @@ impl Default for TestOptions {
             all: false,
             last_failed: false,
             failed_first: false,
+            show_locals: false,
             collect_only: false,
             max_failures: None,
             timeout: Duration::from_secs(60),
@@ -348,7 +351,8 @@ impl Run<'_> {
             salsa::Database::unwind_if_revision_cancelled(db);
             while workers.len() < self.options.jobs.clamp(1, waiting)
                 && workers.has_work(tests.len())
-                && let Some(session) = guarded(|| TestSession::new(db, module.program))?
+                && let Some(session) =
+                    guarded(|| TestSession::new(db, module.program, self.options.show_locals))?
             {
                 workers.start(session, &numbers).map_err(cannot)?;
             }
@@ -411,8 +415,9 @@ impl Run<'_> {
         // Failures of which the interpreter of bytecode may know more, and the interpreter.
         let mut to_diagnose = HashMap::new();
         let mut python = None;
+        let locals = self.options.show_locals;
         let start = |pool: &mut Pool, runner: &Runner, i| {
-            (pool.start(i, || runner.run(db, i)))
+            (pool.start(i, || runner.run(db, i, locals)))
                 .map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))
         };
         loop {
@@ -449,8 +454,8 @@ impl Run<'_> {
                         TestFailure::Exception { .. }
                         | TestFailure::Ended(_)
                         | TestFailure::Said(_),
-                    ) => shows_instances || execution.position.is_none(),
-                    TestOutcome::Failed(TestFailure::Assertion(_)) => shows_instances,
+                    ) => shows_instances || locals || execution.position.is_none(),
+                    TestOutcome::Failed(TestFailure::Assertion(_)) => shows_instances || locals,
                     _ => false,
                 };
                 let automatic = self.options.engine == TestEngine::Auto;
@@ -488,6 +493,7 @@ impl Run<'_> {
             line: LineIndex::new(file.text(db))
                 .line_column(file.text(db), at)
                 .0,
+            locals: Vec::new(),
         })
     }
 
@@ -505,9 +511,11 @@ impl Run<'_> {
         let failed = execution
             .position
             .and_then(|p| self.place(pending.file, &p));
-        if let Some(frame) = failed {
+        if let Some(mut frame) = failed {
             // Known better than from machine code, where functions are inlined.
-            traceback.pop_if(|f| f.file == frame.file && f.function.ends_with(&frame.function));
+            let same =
+                traceback.pop_if(|f| f.file == frame.file && f.function.ends_with(&frame.function));
+            frame.locals = same.map(|f| f.locals).unwrap_or_default();
             traceback.push(frame);
         }
         pending.done[i] = Some(TestResult {

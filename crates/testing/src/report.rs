@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use taipan_base::Diagnostic;
 
 /// What became of a test.
@@ -81,7 +82,7 @@ pub struct Comparison {
 }
 
 /// A function that a failure went through.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TestFrame {
     /// The source file.
     pub file: String,
@@ -89,6 +90,8 @@ pub struct TestFrame {
     pub function: String,
     /// The line, from 1; 0 if unknown.
     pub line: u32,
+    /// Its local variables and their values, if they are shown and the test ran as Python.
+    pub locals: Vec<(String, String)>,
 }
 
 /// One test and what became of it.

@@ -24,6 +24,7 @@ pub(crate) mod import;
 pub(crate) mod inlined;
 pub(crate) mod item;
 pub(crate) mod iter;
+pub(crate) mod locals;
 pub(crate) mod lookup;
 pub(crate) mod lowmem;
 pub(crate) mod meant;
@@ -183,6 +184,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) exc_info: Option<(Value, Value)>,
     /// The last `raise` statement had no operands, or a traceback.
     pub(crate) raises_again: bool,
+    /// Frames that exceptions ended, if their local variables are wanted.
+    pub(crate) ended_frames: Option<locals::EndedFrames>,
     /// Number of activations so far.
     pub(crate) activations: u64,
     /// Containers whose `repr` is under way.
@@ -290,6 +293,7 @@ impl<'db> Interp<'db> {
             softspace: false,
             exc_info: None,
             raises_again: false,
+            ended_frames: None,
             activations: 0,
             repr_guard: Vec::new(),
             nesting: 0,

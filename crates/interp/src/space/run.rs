@@ -258,6 +258,7 @@ impl Interp<'_> {
         let code = &*body.code;
         let (t, v) = raised;
         self.add_traceback(v, id, frame.pc, code.instrs[frame.pc as usize]);
+        self.keep_locals(v, code, frame);
         if unwind(code, frame, t.clone(), v.clone()).is_err() {
             return false;
         }

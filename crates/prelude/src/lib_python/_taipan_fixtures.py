@@ -5,6 +5,7 @@ import inspect
 import os
 import sys
 import tempfile
+import warnings
 
 SCOPES = ['session', 'package', 'module', 'class', 'function']
 # A function that yields.
@@ -520,11 +521,64 @@ def monkeypatch(request):
     return fixture
 
 
+class WarningsRecorder(object):
+    """The warnings of a block. Where some are expected, one of them has to be of that class, and have a text that matches."""
+
+    def __init__(self, expected=None, match=None):
+        self.expected = expected
+        self.pattern = match
+        self.catcher = warnings.catch_warnings(record=True)
+        self.list = []
+
+    def __enter__(self):
+        self.list = self.catcher.__enter__()
+        return self
+
+    def __exit__(self, type, value, traceback):
+        self.catcher.__exit__(type, value, traceback)
+        if type is not None or self.expected is None:
+            return
+        from _taipan_testing import fail
+        found = [w for w in self.list if issubclass(w.category, self.expected)]
+        if not found:
+            fail('DID NOT WARN: the warnings are %r' % (self.list,))
+        if self.pattern is not None:
+            import re
+            if not [w for w in found if re.search(self.pattern, str(w.message))]:
+                fail('Pattern %r not found in %r' % (self.pattern, found))
+
+    def __getitem__(self, i):
+        return self.list[i]
+
+    def __iter__(self):
+        return iter(self.list)
+
+    def __len__(self):
+        return len(self.list)
+
+    def pop(self, cls=Warning):
+        for i, w in enumerate(self.list):
+            if issubclass(w.category, cls):
+                return self.list.pop(i)
+        raise AssertionError('%r is not among the warnings' % (cls,))
+
+    def clear(self):
+        del self.list[:]
+
+
+def recwarn(request):
+    recorder = WarningsRecorder()
+    recorder.__enter__()
+    request.addfinalizer(lambda: recorder.__exit__(None, None, None))
+    return recorder
+
+
 BUILTIN = {}
 for _name, _make in [
     ('tmpdir', lambda r: local_path(tempfile.mkdtemp(prefix=test_name(r) + '-'))),
     ('tmp_path', lambda r: tmp_path_of(tempfile.mkdtemp(prefix=test_name(r) + '-'))),
     ('capsys', capture),
+    ('recwarn', recwarn),
     ('monkeypatch', monkeypatch),
 ]:
     BUILTIN[_name] = Builtin(_name, _make)

@@ -212,10 +212,11 @@ class AssertState(object):
 
 
 class Parser(object):
-    """What `pytest_addoption` declares. Options have their defaults."""
+    """What `pytest_addoption` declares, and the values that the command line gives."""
 
     def __init__(self, config):
         self.config = config
+        self.declared = {}
 
     def getgroup(self, name, description='', after=None):
         return OptionGroup(self, name)
@@ -230,11 +231,60 @@ class Parser(object):
         setattr(self.config.option, dest, default)
         for name in names:
             self.config.destinations[name] = dest
+            self.declared[name] = attrs
+
+    def parse(self, words):
+        """Takes the options of the command line: `--name` or `--name=value`."""
+        for word in words:
+            name, separator, value = word.partition('=')
+            if name not in self.declared:
+                raise UsageError('no conftest.py of this file declares the option %s' % (name,))
+            attrs = self.declared[name]
+            action = attrs.get('action', 'store')
+            takes_value = action in ('store', 'append')
+            if takes_value != bool(separator):
+                form = 'needs a value: %s=VALUE' if takes_value else 'takes no value'
+                raise UsageError('the option %s %s' % (
+                    name, form % (name,) if takes_value else form))
+            self.assign(self.config.destinations[name], name, attrs, action, value)
+
+    def assign(self, dest, name, attrs, action, value):
+        option = self.config.option
+        if action in ('store', 'append'):
+            value = converted(name, attrs.get('type'), value)
+            choices = attrs.get('choices')
+            if choices is not None and value not in choices:
+                raise UsageError('the option %s is one of %s, not %s' % (
+                    name, ', '.join([str(c) for c in choices]), value))
+        if action == 'store':
+            setattr(option, dest, value)
+        elif action == 'append':
+            setattr(option, dest, list(getattr(option, dest) or []) + [value])
+        elif action == 'count':
+            setattr(option, dest, (getattr(option, dest) or 0) + 1)
+        elif action in ('store_true', 'store_false'):
+            setattr(option, dest, action == 'store_true')
+        elif action == 'store_const':
+            setattr(option, dest, attrs.get('const'))
+        elif action == 'callback':
+            attrs['callback'](None, name, None, self)
+        else:
+            raise UsageError('the option %s has the action %r, which is not supported' % (
+                name, action))
 
     def addini(self, name, help, type=None, default=None):
         if default is None:
             default = {None: '', 'bool': False}.get(type, [])
         self.config.lists.setdefault(name, default)
+
+
+def converted(name, type, value):
+    """The value of an option, of the type that `addoption` names."""
+    convert = {None: str, 'string': str, 'int': int, 'float': float}.get(type, type)
+    try:
+        return convert(value)
+    except ValueError:
+        raise UsageError('the option %s does not take %r' % (name, value))
 
 
 class Config(object):
@@ -286,20 +336,21 @@ def root_of(path):
     return folder
 
 
-def configure(path, around):
+def configure(path, around, options):
     """The configuration for a test file, once its `conftest.py` files, nearest first, have had
-    their say."""
+    their say about options of the command line."""
     import py
     config = Config(py.path.local(root_of(path)))
     py.test.config = config
     manager = config.pluginmanager
     for module in reversed(around):
         manager.register(module)
-    config.args = [path]
+    config.args = options + [path]
     parser = Parser(config)
     manager.call('pytest_addhooks', {'pluginmanager': manager})
     manager.call('pytest_addoption', {'parser': parser, 'pluginmanager': manager})
     manager.call('pytest_cmdline_preparse', {'config': config, 'args': config.args})
+    parser.parse(options)
     config._assertstate = AssertState(config.args)
     manager.call('pytest_configure', {'config': config})
     return config

@@ -535,13 +535,13 @@ class Finder(object):
     """Finds the tests of a file."""
     session = None
 
-    def __init__(self, path, name):
+    def __init__(self, path, name, options):
         self.around = conftests(path)
         self.config = None
-        if not self.around:
+        if not self.around and not options:
             return
         from _taipan_hooks import configure, hooks_of_nodes
-        self.config = configure(path, self.around)
+        self.config = configure(path, self.around, options)
         self.hooks = hooks_of_nodes(self.config)
         if self.hooks:
             from _taipan_nodes import Session

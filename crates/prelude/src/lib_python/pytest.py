@@ -105,6 +105,19 @@ def raises(expected, *args, **kwds):
 raises.Exception = Failed
 
 
+def warns(expected, *args, **kwds):
+    """Checks that a block, or a call of `args`, warns."""
+    from _taipan_fixtures import WarningsRecorder
+    if not args:
+        return WarningsRecorder(expected, kwds.get('match'))
+    with WarningsRecorder(expected):
+        return args[0](*args[1:], **kwds)
+
+
+def deprecated_call(*args, **kwds):
+    return warns((DeprecationWarning, PendingDeprecationWarning), *args, **kwds)
+
+
 def fixture(func=None, *args, **kwds):
     if func is not None and hasattr(func, 'func_code'):
         return Fixture(func)

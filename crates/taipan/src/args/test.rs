@@ -1,7 +1,10 @@
 //! The command line of `taipan test`.
 
+use std::ffi::OsString;
+
 use camino::Utf8PathBuf;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, Command, ValueEnum};
+use taipan_base::did_you_mean;
 
 use super::{Checks, CollectorOption, Common};
 
@@ -66,6 +69,9 @@ pub(crate) struct TestArgs {
     /// How much of a failure is shown.
     #[arg(long, value_enum, value_name = "STYLE", default_value = "long")]
     pub(crate) tb: Traceback,
+    /// Show the local variables of each function in a failure, where the test runs as Python.
+    #[arg(short = 'l', long = "showlocals", visible_alias = "show-locals")]
+    pub(crate) show_locals: bool,
     /// List tests in the summary, by letters: (f)ailed, (E)rrors, (s)kipped, (x)failed, (X)passed, (p)assed, (a)ll but
     /// passed, (A)ll, (N)one.
     #[arg(short = 'r', value_name = "LETTERS", default_value = "fE", value_parser = report_letters)]
@@ -125,4 +131,96 @@ fn report_letters(text: &str) -> Result<String, String> {
         }
     }
     Ok(letters)
+}
+
+/// The words of a command line, where long options that `taipan test` does not have are left to `conftest.py` files: they become
+/// values of `--target-option`. Those that are nearly options of `taipan test` stay mistakes.
+pub(crate) fn with_own_options(
+    words: impl Iterator<Item = OsString>,
+    taipan: &Command,
+) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let first = match words.get(1).and_then(|w| w.to_str()) {
+        Some("watch") => 2,
+        _ => 1,
+    };
+    if words.get(first).is_none_or(|w| w != "test") {
+        return words;
+    }
+    let Some(test) = taipan.find_subcommand("test") else {
+        return words;
+    };
+    let known: Vec<(&str, bool)> = test.get_arguments().flat_map(names).collect();
+    let mut is_value = false;
+    for word in words.iter_mut().skip(first + 1) {
+        let Some(text) = word.to_str() else { continue };
+        if text == "--" {
+            break;
+        }
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        if let Some(option) = text.strip_prefix("--") {
+            let name = option.split('=').next().unwrap_or_default();
+            match known.iter().find(|(n, _)| *n == name) {
+                Some((_, takes_value)) => is_value = *takes_value && !option.contains('='),
+                None if did_you_mean(name, known.iter().map(|(n, _)| *n)).is_some() => {}
+                None => *word = format!("--target-option={text}").into(),
+            }
+        } else {
+            is_value = matches!(text, "-k" | "-m" | "-r");
+        }
+    }
+    words
+}
+
+/// The long names of an option, each with whether it takes a value.
+fn names(arg: &Arg) -> Vec<(&str, bool)> {
+    let longs = arg.get_long().into_iter();
+    let all = longs.chain(arg.get_all_aliases().unwrap_or_default());
+    let required = arg.get_num_args().is_some_and(|n| n.min_values() > 0);
+    let takes_value = arg.get_action().takes_values() && required;
+    all.map(|name| (name, takes_value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::with_own_options;
+    use crate::args::Cli;
+
+    fn made(line: &str) -> String {
+        let mut command = Cli::command();
+        command.build();
+        let words = line.split(' ').map(Into::into);
+        let words = with_own_options(words, &command);
+        let words: Vec<&str> = words.iter().filter_map(|w| w.to_str()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn unknown_options_are_left_to_conftest() {
+        assert_eq!(
+            made("taipan test --slow -k --deep --size=3 --maxfail 2 a.py"),
+            "taipan test --target-option=--slow -k --deep --target-option=--size=3 --maxfail 2 a.py"
+        );
+        assert_eq!(
+            made("taipan watch test --slow"),
+            "taipan watch test --target-option=--slow"
+        );
+    }
+
+    #[test]
+    fn near_misses_and_other_commands_stay() {
+        for line in [
+            "taipan test --durration 3",
+            "taipan test --help",
+            "taipan test --lldebug a.py --lf",
+            "taipan test -- --slow",
+            "taipan check --slow",
+        ] {
+            assert_eq!(made(line), line);
+        }
+    }
 }

@@ -13,6 +13,9 @@ use crate::args::Traceback;
 /// Cycles of so many calls are told of once they repeat.
 const LONGEST_CYCLE: usize = 4;
 
+/// Least width of the names of local variables.
+const NAME_WIDTH: usize = 10;
+
 /// More lines of a function than this are not shown.
 const MOST_LINES: usize = 30;
 
@@ -143,6 +146,7 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
         if is_last {
             out += &explained;
         }
+        out += &variables(&f.locals);
         let what = match (is_last, failure) {
             (true, TestFailure::Assertion(_)) => ": AssertionError".to_owned(),
             (true, TestFailure::Exception { class, .. }) => format!(": {class}"),
@@ -154,10 +158,26 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
     out
 }
 
+/// Local variables, a line each.
+fn variables(locals: &[(String, String)]) -> String {
+    let width = locals.iter().map(|(name, _)| name.chars().count()).max();
+    let width = width.unwrap_or(0).max(NAME_WIDTH);
+    let line = |(name, value): &(String, String)| format!("{name:width$} = {value}\n");
+    let text: String = locals.iter().map(line).collect();
+    match text.is_empty() {
+        true => text,
+        false => format!("\n{text}"),
+    }
+}
+
 /// Whether the last call belongs to a cycle of calls that has been shown twice.
 fn is_repeated(frames: &[&TestFrame]) -> bool {
     let n = frames.len();
-    (1..=LONGEST_CYCLE).any(|p| n > 2 * p && (n - p - 1..n).all(|j| frames[j] == frames[j - p]))
+    let call = |i: usize| {
+        let f = frames[i];
+        (&f.file, &f.function, f.line)
+    };
+    (1..=LONGEST_CYCLE).any(|p| n > 2 * p && (n - p - 1..n).all(|j| call(j) == call(j - p)))
 }
 
 fn place(style: Style, file: &str, line: u32) -> String {

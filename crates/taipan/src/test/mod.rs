@@ -71,6 +71,7 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         all: args.all,
         last_failed: args.last_failed,
         failed_first: args.failed_first,
+        show_locals: args.show_locals,
         collect_only: args.collect_only,
         max_failures: match (args.exit_first, args.max_failures) {
             (true, _) => Some(1),
@@ -88,6 +89,8 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         load: LoadOptions {
             checked: args.checks.lldebug.unwrap_or(true),
             collector: args.collector.gc(),
+            // Those of the project are for `target()`.
+            target_options: args.common.target_option.clone(),
             ..context.load.clone()
         },
     })
