@@ -102,6 +102,11 @@ codes! {
     TP0010 InvalidConfiguration;
     TP0011 UnknownOption;
 
+    // Of correct files.
+    TP0020 UnusedImport = Warn;
+    TP0021 UnusedVariable = Warn;
+    TP0022 UnreachedCode = Warn;
+
     // Import time.
     TP0201 ImportTimeException;
     TP0202 ImportTimeEndless;

@@ -14,6 +14,7 @@ use crate::stages::late_writes::late_write_warnings;
 use crate::stages::whole::{ignored_method_warnings, typing_diagnostics};
 use crate::timing::Timings;
 use crate::unreached::{own_files, unreached};
+use crate::unused::unused_warnings;
 
 /// Everything that is wrong with what a program's target reaches, in the order of stages;
 /// warnings too.
@@ -79,6 +80,8 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                     all.extend(timings.phase("ignored methods", ignored));
                     let dead = || taipan_annotator::dead_operation_warnings(db, roots);
                     all.extend(timings.phase("dead code", dead).iter().cloned());
+                    let unused = timings.phase("unused", || unused_warnings(db, program, &all));
+                    all.extend(unused);
                 }
             }
             Err(d) => all.push(placed(db, program, d)),

@@ -60,9 +60,8 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
     let helper = |key: HelperKey| format!("{}{:?}", key.name(db), key.args(db));
     let low_level = |id| LLFunction::from_id(id).sym(db).name().to_owned();
     Some(match query {
-        "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" | "assigned_in" => {
-            File::from_id(id).path(db).to_string()
-        }
+        "parse" | "module_codes" | "syntax_diagnostics" | "module_code_id" | "assigned_in"
+        | "unused_in_file" | "mentioned_in_file" => File::from_id(id).path(db).to_string(),
         "code" | "code_spans" | "code_signature" | "code_variables" | "first_line" => {
             let code = CodeId::from_id(id);
             let file = code.file(db).map_or("<text>", |f| f.path(db).as_str());
@@ -71,9 +70,8 @@ pub fn key_text(db: &dyn Db, query: &str, id: Id) -> Option<String> {
                 n => format!("{file}:{}#{n}", code.qualname(db)),
             }
         }
-        "image" | "image_diagnostics" | "entry_point" | "target_module" | "known_attributes" => {
-            Program::from_id(id).target(db).to_string()
-        }
+        "image" | "image_diagnostics" | "entry_point" | "target_module" | "known_attributes"
+        | "mentioned_in" => Program::from_id(id).target(db).to_string(),
         "object" | "names_above" => {
             let key = Object::from_id(id);
             let obj = key.obj(db);

@@ -55,6 +55,7 @@ mod timing;
 mod trust;
 mod typed;
 mod unreached;
+mod unused;
 mod value;
 mod waves;
 mod web;

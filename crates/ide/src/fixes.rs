@@ -3,6 +3,8 @@
 //! What is wrong is known by the diagnostic's code and place; what to change is read
 //! from the syntax tree there, and which of two operands it is from annotations.
 
+mod unused;
+
 use taipan_annotator::{SomeKind, SomeValue};
 use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
 use taipan_driver::{Database, Timings, check};
@@ -137,6 +139,9 @@ impl Fixer<'_> {
             ErrorCode::MaybeNegative => self.not_negative(),
             ErrorCode::EntryPointResult => self.return_zero(),
             ErrorCode::IgnoredTruth => self.length(),
+            ErrorCode::UnusedImport => self.remove_import(),
+            ErrorCode::UnusedVariable => self.drop_variable(),
+            ErrorCode::UnreachedCode => self.remove_lines(self.at, "Remove this code"),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use lsp_types::{
     DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, NumberOrString, Url,
 };
-use taipan_base::{Db, Diagnostic, File, Severity, Span};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span};
 use taipan_driver::{Past, python_files};
 use taipan_ide::{Checked, Others, closed_file_diagnostics, file_diagnostics, unreached};
 
@@ -100,6 +100,14 @@ fn faded(snapshot: &Snapshot, span: Span) -> lsp_types::Diagnostic {
     }
 }
 
+/// Whether the marked text can be left out.
+fn is_unnecessary(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::UnusedImport | ErrorCode::UnusedVariable | ErrorCode::UnreachedCode
+    )
+}
+
 /// A diagnostic in the protocol's form. Help and notes without a place become part of
 /// the message.
 pub(crate) fn convert(snapshot: &Snapshot, d: &Diagnostic) -> lsp_types::Diagnostic {
@@ -135,7 +143,8 @@ pub(crate) fn convert(snapshot: &Snapshot, d: &Diagnostic) -> lsp_types::Diagnos
         source: Some("taipan".to_owned()),
         message,
         related_information: (!related.is_empty()).then_some(related),
-        tags: None::<Vec<DiagnosticTag>>,
+        tags: (snapshot.client.faded && is_unnecessary(d.code))
+            .then(|| vec![DiagnosticTag::UNNECESSARY]),
         ..lsp_types::Diagnostic::default()
     }
 }

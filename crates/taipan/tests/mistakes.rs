@@ -655,7 +655,13 @@ def entry_point(argv):
         main.py:13 TP0311 a tuple of 2 has no item 2
     "#]],
     );
-    told(&program("print node.nodes.pop().names"), expect![[r#""#]]);
+    told(
+        &program("print node.nodes.pop().names"),
+        expect![[r#"
+        main.py:12 TP0021 variable `pair` gets a value, and nothing uses it
+            leave the variable out, or name it `_`
+    "#]],
+    );
 }
 
 #[test]

@@ -118,6 +118,110 @@ fn methods_that_nobody_misses() {
     );
 }
 
+/// Imports, variables and statements without use, beside those that have one or are there on purpose.
+#[test]
+fn code_without_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let file = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    file(
+        "main.py",
+        "\
+from __future__ import division
+import os, math
+import os.path
+import helper
+from helper import (one,
+                    two as second, three)
+from offered import passed_on
+try:
+    import fast
+except ImportError:
+    fast = None
+
+def values():
+    return
+    yield 1
+
+def work(n):
+    unused = n + 1
+    used = n + 2
+    _ignored = n
+    a, b = n, n
+    for i in range(3):
+        pass
+    if n > 3:
+        return used
+        print n
+    elif n > 2:
+        raise ValueError
+    else:
+        return 2
+    n += 1
+    print n
+
+def late(n):
+    while True:
+        if n > 3:
+            break
+            n += 2
+        n += 1
+    return n
+    assert False, 'not here'
+
+def entry_point(argv):
+    for v in values():
+        print v
+    print one(), helper.CONSTANT, helper.handed, a_word
+    return work(len(argv)) + late(1)
+
+a_word = 'math'
+",
+    );
+    file(
+        "helper.py",
+        "\
+from offered import handed, passed_on
+import sys
+CONSTANT = 1
+
+def one():
+    return 1
+def two():
+    return 2
+def three():
+    return 3
+",
+    );
+    file("offered.py", "handed = 1\npassed_on = 2\n");
+    let out = taipan(folder, &["check", "--no-cache", "--format", "json"]);
+    let found: Vec<serde_json::Value> = serde_json::from_slice(&out.stdout).unwrap();
+    let mut text = String::new();
+    for d in found {
+        let name = d["file"].as_str().unwrap().rsplit('/').next().unwrap();
+        text += &format!(
+            "{name}:{}:{} {} {}\n",
+            d["line"],
+            d["column"],
+            d["code"].as_str().unwrap(),
+            d["message"].as_str().unwrap()
+        );
+    }
+    expect![[r#"
+        main.py:2:8 TP0020 `os` is imported, and nothing uses it
+        main.py:6:28 TP0020 `second` is imported, and nothing uses it
+        main.py:6:36 TP0020 `three` is imported, and nothing uses it
+        main.py:7:21 TP0020 `passed_on` is imported, and nothing uses it
+        main.py:18:5 TP0021 variable `unused` gets a value, and nothing uses it
+        main.py:26:9 TP0022 nothing reaches this code
+        main.py:31:5 TP0022 nothing reaches this code
+        main.py:38:13 TP0022 nothing reaches this code
+        helper.py:1:29 TP0020 `passed_on` is imported, and nothing uses it
+        helper.py:2:8 TP0020 `sys` is imported, and nothing uses it
+    "#]]
+    .assert_eq(&text);
+}
+
 #[test]
 fn levels_and_comments() {
     let dir = tempfile::tempdir().unwrap();

@@ -24,3 +24,4 @@ mod system;
 mod threads;
 mod typed_graphs;
 mod unreached;
+mod unused;

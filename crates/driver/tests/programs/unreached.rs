@@ -150,6 +150,7 @@ def entry_point(argv):
 ",
         )],
         expect![[r#"
+            TP0021: variable `y` gets a value, and nothing uses it
             def small(): pass
             def two(a, b):
             def uses(bag):
@@ -202,18 +203,21 @@ def by_none(n):
         ),
     ]);
     let one = expect![[r#"
+        TP0020: `lib` is imported, and nothing uses it
         def by_other(n):
         def by_none(n):
             8: TP0222 name `nothing_of_that_name` is not defined
     "#]];
     one.assert_eq(&told(&bench, &["/main.py"]));
     let both = expect![[r#"
+        TP0020: `lib` is imported, and nothing uses it
         def by_none(n):
             8: TP0222 name `nothing_of_that_name` is not defined
     "#]];
     both.assert_eq(&told(&bench, &["/main.py", "/other.py"]));
     // Behind a mistake nothing is certain.
     let broken = expect![[r#"
+        TP0020: `lib` is imported, and nothing uses it
         TP0223: module lib has no attribute `nothing`
     "#]];
     broken.assert_eq(&told(&bench, &["/main.py", "/broken.py"]));

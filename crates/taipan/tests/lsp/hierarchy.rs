@@ -302,3 +302,25 @@ fn functions_that_no_target_reaches_are_faded() {
     c.wait("nodes.py", |d| d.as_array().unwrap().len() == 1);
     c.stop();
 }
+
+#[test]
+fn code_without_use_is_faded() {
+    let mut c = start(
+        json!({"capabilities": {"textDocument": {"publishDiagnostics": {
+            "tagSupport": {"valueSet": [1, 2]},
+        }}}}),
+    );
+    c.wait("nodes.py", |d| d.as_array().unwrap().len() == 1);
+    c.replace(
+        "main.py",
+        "    return make",
+        0,
+        "    unused = 1\n    return make",
+    );
+    c.wait("main.py", |d| {
+        let all = d.as_array().unwrap();
+        all.iter()
+            .any(|d| d["code"] == "TP0021" && d["tags"] == json!([1]) && d["severity"] == 2)
+    });
+    c.stop();
+}

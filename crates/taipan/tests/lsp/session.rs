@@ -230,6 +230,43 @@ fn configuration_counts_and_is_checked() {
     c.stop();
 }
 
+/// Each target of the configuration is checked with its own options, of which an edit counts at once.
+#[test]
+fn options_of_each_target_count() {
+    let config = "\
+[[tool.taipan.targets]]
+name = 'plain'
+file = 'main.py'
+
+[[tool.taipan.targets]]
+name = 'deep'
+file = 'main.py'
+env = { DEPTH = 'deep' }
+target-options = ['--text']
+";
+    let main = "\
+import os
+DEPTH = os.environ.get('DEPTH')
+def entry_point(argv):
+    if DEPTH == 'deep':
+        return len(argv) + 'a'
+    return 0
+def other(argv):
+    return 'b'
+def target(driver, args):
+    return (other if args == ['--text'] else entry_point), None
+";
+    let mut c = Client::start(&[("pyproject.toml", config), ("main.py", main)]);
+    // The options choose another entry point.
+    c.wait_codes("main.py", &["TP0316"]);
+    c.open("pyproject.toml");
+    c.replace("pyproject.toml", "'--text'", 0, "");
+    c.wait_codes("main.py", &["TP0303"]);
+    c.replace("pyproject.toml", "'deep' }", 0, "'flat' }");
+    c.wait_codes("main.py", &[]);
+    c.stop();
+}
+
 #[test]
 fn settings_come_from_the_client() {
     let capabilities = json!({"workspace": {"configuration": true}});
