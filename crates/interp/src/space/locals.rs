@@ -42,7 +42,7 @@ impl Interp<'_> {
     /// The variables of the frame of a traceback's entry, with their values as `repr()` gives them; none if they were not kept.
     pub(crate) fn locals_at(&mut self, place: TracebackEntry) -> Vec<(String, String)> {
         let ended = self.ended_frames.iter().flat_map(|e| &e.frames);
-        let found = ended.filter(|(p, _)| *p == place).last();
+        let found = ended.rev().find(|(p, _)| *p == place);
         let values = found.map(|(_, values)| values.clone());
         let mut out = Vec::new();
         for (name, value) in values.into_iter().flatten() {
