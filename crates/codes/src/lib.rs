@@ -193,6 +193,7 @@ codes! {
     TP0431 IgnoredText = Warn;
     TP0432 IgnoredTruth = Warn;
     TP0433 IgnoredHash = Warn;
+    TP0434 CompilersCommandLine = Warn;
 
     // Faults of the compiler, and running a program.
     TP0499 StagesDisagree;

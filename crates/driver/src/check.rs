@@ -11,7 +11,7 @@ use crate::program::{
 };
 use crate::result_cache::{Question, remember_check};
 use crate::stages::late_writes::late_write_warnings;
-use crate::stages::whole::{ignored_method_warnings, typing_diagnostics};
+use crate::stages::whole::{difference_warnings, typing_diagnostics};
 use crate::timing::Timings;
 use crate::unreached::{own_files, unreached};
 use crate::unused::unused_warnings;
@@ -76,8 +76,8 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                 if !has_errors(&all) {
                     let late = || late_write_warnings(db, roots);
                     all.extend(timings.phase("late writes", late));
-                    let ignored = || ignored_method_warnings(db, roots);
-                    all.extend(timings.phase("ignored methods", ignored));
+                    let differences = || difference_warnings(db, roots);
+                    all.extend(timings.phase("differences", differences));
                     let dead = || taipan_annotator::dead_operation_warnings(db, roots);
                     all.extend(timings.phase("dead code", dead).iter().cloned());
                     let unused = timings.phase("unused", || unused_warnings(db, program, &all));

@@ -122,15 +122,6 @@ fn not_in_translated_code(module: &str) -> FlowError {
     FlowError::new(ErrorCode::ConstantRaises, text).with_help(help)
 }
 
-/// The error for a use of `sys.argv`, which the original takes for the words of its own command line.
-fn command_line<T>() -> Result<T, Raised> {
-    let text = "`sys.argv` is the command line of the compiler here, not of the program";
-    let error = FlowError::new(ErrorCode::NotRPython, text).with_help(
-        "use the argument of the entry point, `entry_point(argv)`, and pass it on to functions that need it",
-    );
-    Err(Unwind::Stop(Stop::Error(error)))
-}
-
 fn no_string_exception<T>(what: &str) -> Result<T, Raised> {
     let error = FlowError::new(ErrorCode::NotRPython, no_exception(what));
     Err(Unwind::Stop(Stop::Error(
@@ -190,12 +181,6 @@ impl FlowSpace<'_> {
 
     /// The result of an operation on constants, if it is folded.
     fn folded(&mut self, op: HlOp, args: &[Const]) -> Result<Option<Value>, Raised> {
-        if let (HlOp::GetAttr, [Const::Obj(of), Const::Str(name)]) = (op, args)
-            && *of == named_id("sys")
-            && &**name == b"argv"
-        {
-            return command_line();
-        }
         let computed = fold(self.world, &mut self.constants, op, args);
         self.computed(|args| op.applied(args), args, computed)
     }
@@ -621,7 +606,6 @@ impl ObjectSpace for FlowSpace<'_> {
         let found = (self.world.global(*globals, name))
             .or_else(|| self.world.global(named_id("__builtin__"), name));
         match found {
-            Some(c) if self.world.is_command_line(&c) => command_line(),
             Some(c) => Ok(self.constant(c)),
             None => {
                 let lacks = Lacks::Variable(*globals, name.into());
@@ -848,10 +832,7 @@ impl ObjectSpace for FlowSpace<'_> {
         );
         if let Some(Const::Obj(id)) = module.as_const() {
             if let Some(c) = self.world.global(*id, name) {
-                return match self.world.is_command_line(&c) {
-                    true => command_line(),
-                    false => Ok(self.constant(c)),
-                };
+                return Ok(self.constant(c));
             }
             error = error.with_lacking(Lacks::Attribute(*id, name.into()));
             if let Some(ObjData::Module { name: package }) = self.world.object(*id) {

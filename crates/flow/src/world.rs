@@ -80,16 +80,6 @@ impl<'db> World<'db> {
         }
     }
 
-    /// Whether a constant is the list `sys.argv`.
-    pub(crate) fn is_command_line(self, c: &Const) -> bool {
-        match c {
-            Const::Obj(id) if matches!(self.object(*id), Some(ObjData::List(_))) => {
-                self.global(named_id("sys"), "argv").as_ref() == Some(c)
-            }
-            _ => false,
-        }
-    }
-
     /// A module that has been imported, by its dotted name.
     pub(crate) fn module(self, name: &str) -> Option<Result<ObjId, FlowError>> {
         let found = module_named(self.db, ModuleName::new(self.db, self.program, name)).as_ref()?;

@@ -2,16 +2,15 @@
 //! compares instances by identity, whatever their classes define, and `str()` of an instance
 //! never is what its class makes of it. A test that relies on `__eq__` or `__str__` says what
 //! Python does; as machine code it would fail for no good reason. In other functions it is a
-//! warning ([`ignored_methods`]).
+//! warning ([`crate::differences`]).
 
 use std::collections::BTreeSet;
 
-use taipan_annotator::{Class, Site, SiteId, SomeKind, SomeValue, Spec};
+use taipan_annotator::{Class, FunctionAnnotation, Site, SiteId, SomeKind, SomeValue};
 use taipan_base::{Db, ErrorCode, SHIPPED};
-use taipan_graph::{Const, HlOp, ObjId, Operand};
+use taipan_graph::{Const, HighLevel, HlOp, ObjId, Operand, Operation};
 use taipan_interp::{FunctionData, ObjData};
 
-use crate::specialize::makes_assertion_error;
 use crate::{RTyper, Typed, TyperError, Universe};
 
 /// An error where Python would call a method of the program to compare the operands.
@@ -90,18 +89,16 @@ fn is_own(db: &dyn Db, f: &FunctionData) -> bool {
 
 /// A method that Python calls for an operation on instances, and RPython does not.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct IgnoredMethod {
-    /// The instruction.
-    pub at: u32,
+pub(crate) struct IgnoredMethod {
     /// Kind of operation.
-    pub code: ErrorCode,
+    pub(crate) code: ErrorCode,
     /// The class and the method, as `Point.__eq__`.
-    pub method: String,
+    method: String,
 }
 
 impl IgnoredMethod {
     /// The message, and the remedy.
-    pub fn words(&self) -> (String, &'static str) {
+    pub(crate) fn words(&self) -> (String, &'static str) {
         let method = &self.method;
         match self.code {
             ErrorCode::IgnoredText => (
@@ -129,110 +126,91 @@ impl IgnoredMethod {
     }
 }
 
-/// Methods of the program's own classes that a function seems to rely on, though RPython does not call them.
-pub fn ignored_methods(db: &dyn Db, spec: Spec) -> Vec<IgnoredMethod> {
-    let annotation = taipan_annotator::annotation(db, spec);
-    let mut out = Vec::new();
-    if annotation.broken.is_some() {
-        return out;
+/// The method of one of the program's own classes that an operation relies on, though RPython does not call it. `in_failure`: the
+/// operation only makes the message of an assertion.
+pub(crate) fn ignored_method(
+    rt: &RTyper<'_>,
+    annotation: &FunctionAnnotation,
+    op: &Operation<HighLevel>,
+    in_failure: bool,
+) -> Option<IgnoredMethod> {
+    let (code, methods, of) = relied_on(op.op)?;
+    // Nobody reads the message of an assertion but the author.
+    if code == ErrorCode::IgnoredText && in_failure {
+        return None;
     }
-    let rt = RTyper::new(db, Universe::User(spec.roots(db)));
-    let graph = &annotation.graph;
-    let kind = |a: &Operand<taipan_graph::HighLevel>| match a {
+    let kind = |a: &Operand<HighLevel>| match a {
         Operand::Var(v) => Some(annotation.var(*v).clone()),
         Operand::Const(Const::Obj(_)) => None,
-        Operand::Const(c) => crate::annotate::immutablevalue(&rt, c).ok(),
+        Operand::Const(c) => crate::annotate::immutablevalue(rt, c).ok(),
     };
-    for b in graph.reachable() {
-        if !annotation.reached[b.index()] {
-            continue;
+    let args: Vec<SomeValue> = op.args.iter().map(kind).collect::<Option<_>>()?;
+    let is_none = |s: &SomeValue| matches!(s.kind, SomeKind::None);
+    let (code, methods, of): (_, _, &[SomeValue]) = match (op.op, &args[..]) {
+        (
+            _,
+            [
+                SomeValue {
+                    kind: SomeKind::Dict { .. },
+                    ..
+                },
+                key,
+                ..,
+            ],
+        ) => (ErrorCode::IgnoredHash, KEYS, std::slice::from_ref(key)),
+        (HlOp::GetItem | HlOp::SetItem | HlOp::DelItem, _) => return None,
+        (
+            HlOp::Mod,
+            [
+                SomeValue {
+                    kind: SomeKind::Str { .. },
+                    ..
+                },
+                value,
+            ],
+        ) => (code, methods, std::slice::from_ref(value)),
+        (HlOp::Mod, _) => return None,
+        // Instances with `__contains__` have it called.
+        (
+            HlOp::Contains,
+            [
+                SomeValue {
+                    kind: SomeKind::Instance { .. },
+                    ..
+                },
+                _,
+            ],
+        ) => return None,
+        (_, args) if args.iter().any(is_none) => return None,
+        (_, args) => (code, methods, args.get(..of).unwrap_or(args)),
+    };
+    let mut search = Search {
+        rt,
+        methods,
+        own: true,
+        // A text or a test of a base class is seldom meant for one of its subclasses.
+        below: matches!(code, ErrorCode::IgnoredComparison | ErrorCode::IgnoredHash),
+        sites: BTreeSet::new(),
+        classes: BTreeSet::new(),
+    };
+    let (class, method) = of.iter().find_map(|s| match (code, &s.kind) {
+        // The test may be for None.
+        (
+            ErrorCode::IgnoredTruth,
+            SomeKind::Instance {
+                can_be_none: true, ..
+            },
+        ) => None,
+        // A list shows its items by `repr()`, which few rely on.
+        (ErrorCode::IgnoredComparison, _) | (_, SomeKind::Instance { .. } | SomeKind::Tuple(_)) => {
+            search.value(s).ok().flatten()
         }
-        let failure = makes_assertion_error(graph, b);
-        for (i, op) in graph.block(b).operations.iter().enumerate() {
-            let Some((code, methods, of)) = relied_on(op.op) else {
-                continue;
-            };
-            // Nobody reads the message of an assertion but the author.
-            if code == ErrorCode::IgnoredText && failure.is_some_and(|f| i < f) {
-                continue;
-            }
-            let args: Vec<SomeValue> = op.args.iter().filter_map(kind).collect();
-            if args.len() != op.args.len() {
-                continue;
-            }
-            let is_none = |s: &SomeValue| matches!(s.kind, SomeKind::None);
-            let (code, methods, of): (_, _, &[SomeValue]) = match (op.op, &args[..]) {
-                (
-                    _,
-                    [
-                        SomeValue {
-                            kind: SomeKind::Dict { .. },
-                            ..
-                        },
-                        key,
-                        ..,
-                    ],
-                ) => (ErrorCode::IgnoredHash, KEYS, std::slice::from_ref(key)),
-                (HlOp::GetItem | HlOp::SetItem | HlOp::DelItem, _) => continue,
-                (
-                    HlOp::Mod,
-                    [
-                        SomeValue {
-                            kind: SomeKind::Str { .. },
-                            ..
-                        },
-                        value,
-                    ],
-                ) => (code, methods, std::slice::from_ref(value)),
-                (HlOp::Mod, _) => continue,
-                // Instances with `__contains__` have it called.
-                (
-                    HlOp::Contains,
-                    [
-                        SomeValue {
-                            kind: SomeKind::Instance { .. },
-                            ..
-                        },
-                        _,
-                    ],
-                ) => continue,
-                (_, args) if args.iter().any(is_none) => continue,
-                (_, args) => (code, methods, args.get(..of).unwrap_or(args)),
-            };
-            let mut search = Search {
-                rt: &rt,
-                methods,
-                own: true,
-                // A text or a test of a base class is seldom meant for one of its subclasses.
-                below: matches!(code, ErrorCode::IgnoredComparison | ErrorCode::IgnoredHash),
-                sites: BTreeSet::new(),
-                classes: BTreeSet::new(),
-            };
-            let found = of.iter().find_map(|s| match (code, &s.kind) {
-                // The test may be for None.
-                (
-                    ErrorCode::IgnoredTruth,
-                    SomeKind::Instance {
-                        can_be_none: true, ..
-                    },
-                ) => None,
-                // A list shows its items by `repr()`, which few rely on.
-                (ErrorCode::IgnoredComparison, _)
-                | (_, SomeKind::Instance { .. } | SomeKind::Tuple(_)) => {
-                    search.value(s).ok().flatten()
-                }
-                _ => None,
-            });
-            if let Some((class, method)) = found {
-                out.push(IgnoredMethod {
-                    at: op.at,
-                    code,
-                    method: format!("{}.{method}", rt.class_name(class)),
-                });
-            }
-        }
-    }
-    out
+        _ => None,
+    })?;
+    Some(IgnoredMethod {
+        code,
+        method: format!("{}.{method}", rt.class_name(class)),
+    })
 }
 
 const KEYS: &[&str] = &["__eq__", "__cmp__", "__hash__"];

@@ -17,6 +17,7 @@ mod annotate;
 mod calls;
 pub mod containers;
 mod convert;
+mod differences;
 mod entries;
 mod equality;
 mod error;
@@ -39,7 +40,7 @@ mod statics;
 mod synth;
 mod translate_op;
 
-pub use equality::{IgnoredMethod, ignored_methods};
+pub use differences::{Difference, differences};
 pub use error::*;
 pub use hop::*;
 pub use llops::*;

@@ -772,9 +772,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "print argv[0]",
     ),
     (
-        "from sys import argv as command\n---\nprint len(command)",
+        "from sys import argv as command\n---\nfor word in command:\n    print word",
         "use the argument of the entry point",
-        "print len(argv)",
+        "for word in argv:\n    print word",
     ),
     ("exit(n)", "return the exit code", "return n"),
     (

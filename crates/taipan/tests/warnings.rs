@@ -55,13 +55,10 @@ fn write(folder: &Path, body: &str) {
     std::fs::write(folder.join("main.py"), text).unwrap();
 }
 
-/// Warnings of a program, a line for each: the code, the marked text and the message.
-#[track_caller]
-fn told(body: &str, expected: Expect) {
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), body);
-    let out = taipan(folder.path(), &["check", "--no-cache", "--format", "json"]);
-    let source = std::fs::read_to_string(folder.path().join("main.py")).unwrap();
+/// Warnings of the program in a folder, a line for each: the code, the marked text and the message.
+fn warnings_of(folder: &Path) -> String {
+    let out = taipan(folder, &["check", "--no-cache", "--format", "json"]);
+    let source = std::fs::read_to_string(folder.join("main.py")).unwrap();
     let lines: Vec<&str> = source.lines().collect();
     let found: Vec<serde_json::Value> = serde_json::from_slice(&out.stdout).unwrap();
     let mut text = String::new();
@@ -72,7 +69,15 @@ fn told(body: &str, expected: Expect) {
         assert_eq!(d["severity"], "warning", "{message}");
         text += &format!("{code} `{marked}` {message}\n");
     }
-    expected.assert_eq(&text);
+    text
+}
+
+/// Compares the warnings of a program with these statements.
+#[track_caller]
+fn told(body: &str, expected: Expect) {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), body);
+    expected.assert_eq(&warnings_of(folder.path()));
 }
 
 #[test]
@@ -116,6 +121,51 @@ fn methods_that_nobody_misses() {
             TP0432 `maybe` an instance is false where it is None only: main.Stack.__len__ is not called
         "#]],
     );
+}
+
+/// The list `sys.argv` by all its names, where it is used or returned, and lists that only look like it.
+#[test]
+fn command_line_of_the_compiler() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let program = "\
+import sys
+from sys import argv as words
+again = words
+copy = words[:]
+
+def first():
+    from sys import argv
+    return argv
+
+def count(args):
+    return len(args)
+
+def unreached():
+    return len(sys.argv)
+
+def entry_point(argv):
+    print sys.argv[0], ' '.join(words)
+    for word in again:
+        print word
+    print len(first()), count(sys.argv), count(argv), count(copy)
+    print len(sys.argv)  # noqa: TP0434
+    return 0
+";
+    std::fs::write(folder.join("main.py"), program).unwrap();
+    let message = "`sys.argv` is a constant: the command line of the compiler, not of the program";
+    let places = ["argv", "sys.argv", "' '.join(words)", "again", "sys.argv"];
+    let wanted = places.map(|place| format!("TP0434 `{place}` {message}\n"));
+    assert_eq!(warnings_of(folder), wanted.concat());
+    let out = taipan(folder, &["build", "--no-cache", "-o", "main", "main.py"]);
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(out.status.success(), "{stderr}");
+    // It has the words `rpython` and the target, as in the original.
+    let mut command = Command::new(folder.join("main"));
+    let out = command.args(["a", "b", "c"]).output().unwrap();
+    let stdout = String::from_utf8(out.stdout).unwrap();
+    assert!(stdout.starts_with("rpython rpython "), "{stdout}");
+    assert!(stdout.ends_with("\n2 2 4 2\n2\n"), "{stdout}");
 }
 
 /// Imports, variables and statements without use, beside those that have one or are there on purpose.

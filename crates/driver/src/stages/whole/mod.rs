@@ -16,6 +16,5 @@ pub(crate) use optimized::{
     Surroundings, changed_effects, effects_of_program, optimized_functions,
 };
 pub(crate) use typed::{
-    ignored_method_warnings, low_level_facts, marked_functions, rewritten_fields,
-    typing_diagnostics,
+    difference_warnings, low_level_facts, marked_functions, rewritten_fields, typing_diagnostics,
 };

@@ -19,7 +19,7 @@ use taipan_base::{Db, Diagnostic, File, SHIPPED, Severity, noted};
 use taipan_interp::{ObjData, Object, object};
 use taipan_jit::{ClassField, LateWrite, LateWrites, ListField, ObjectFlow};
 use taipan_lltype::{FuncKind, FuncSym, StaticSym};
-use taipan_rtyper::{IgnoredMethod, StaticKey, ignored_methods, instruction_span};
+use taipan_rtyper::{Difference, StaticKey, differences, instruction_span};
 
 use super::graph::{Ask, Graph, Level, NodeIx, What, ask_all, ask_here, with_graph};
 use crate::db::Database;
@@ -136,8 +136,8 @@ struct Fact {
     diagnostic: Option<Box<Diagnostic>>,
     flow: Option<Arc<ObjectFlow>>,
     leaked: Arc<[ListField]>,
-    /// Methods of instances that RPython does not call.
-    ignored: Arc<[IgnoredMethod]>,
+    /// Operations that silently differ from Python.
+    differences: Arc<[Difference]>,
 }
 
 noted! {
@@ -156,8 +156,8 @@ struct Typed {
     marked: FxHashSet<NodeIx>,
     /// Those that give lists of virtualizables away.
     leaking: FxHashSet<NodeIx>,
-    /// Those that rely on methods that RPython does not call.
-    ignoring: FxHashSet<NodeIx>,
+    /// Those with operations that silently differ from Python.
+    differing: FxHashSet<NodeIx>,
     late: LateWrites,
 }
 
@@ -183,7 +183,7 @@ impl Level for Typed {
                 true => leaked_lists_of(db, f),
                 false => Arc::default(),
             },
-            ignored: ignored_by(db, f),
+            differences: differences_of(db, f),
         }
     }
 
@@ -199,14 +199,14 @@ impl Level for Typed {
             diagnostic: references.diagnostic.take().map(Box::new),
             flow: None,
             leaked: leaked.into_iter().collect(),
-            ignored: Arc::default(),
+            differences: Arc::default(),
         }
     }
 
     fn changed(&mut self, n: NodeIx, what: &What, fact: &Fact) {
         set(&mut self.broken, n, fact.diagnostic.is_some());
         set(&mut self.leaking, n, !fact.leaked.is_empty());
-        set(&mut self.ignoring, n, !fact.ignored.is_empty());
+        set(&mut self.differing, n, !fact.differences.is_empty());
         if matches!(what, What::Function(..)) {
             let is_marked = fact.flow.as_ref().is_some_and(|flow| flow.is_marked());
             set(&mut self.marked, n, is_marked);
@@ -225,7 +225,7 @@ impl Level for Typed {
         self.untold.remove(&n);
         self.broken.remove(&n);
         self.leaking.remove(&n);
-        self.ignoring.remove(&n);
+        self.differing.remove(&n);
         self.marked.remove(&n);
     }
 
@@ -237,8 +237,8 @@ impl Level for Typed {
     }
 }
 
-/// Methods that a function relies on and RPython does not call. None for functions that ship with the compiler.
-fn ignored_by(db: &dyn Db, f: LLFunction) -> Arc<[IgnoredMethod]> {
+/// Operations of a function that silently differ from Python. None for functions that ship with the compiler.
+fn differences_of(db: &dyn Db, f: LLFunction) -> Arc<[Difference]> {
     let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
         return Arc::default();
     };
@@ -249,33 +249,33 @@ fn ignored_by(db: &dyn Db, f: LLFunction) -> Arc<[IgnoredMethod]> {
     };
     let own = |file: File| !file.path(db).starts_with(SHIPPED);
     match data.code.file(db).is_some_and(own) {
-        true => ignored_methods(db, spec).into(),
+        true => differences(db, spec).into(),
         false => Arc::default(),
     }
 }
 
-/// Warnings about methods that RPython does not call, by place. Never to be called from within a query.
-pub(crate) fn ignored_method_warnings(db: &Database, roots: Roots) -> Vec<Diagnostic> {
+/// Warnings about operations that silently differ from Python, by place. Never to be called from within a query.
+pub(crate) fn difference_warnings(db: &Database, roots: Roots) -> Vec<Diagnostic> {
     let ask = ask_all::<Typed>(db, roots);
     let found = with_typed(db, roots, false, &ask, |_, graph| {
-        let ignoring = graph.level.ignoring.iter().filter_map(|n| {
+        let differing = graph.level.differing.iter().filter_map(|n| {
             let node = graph.node(*n)?;
-            Some((node.what.function()?, node.fact.ignored.clone()))
+            Some((node.what.function()?, node.fact.differences.clone()))
         });
-        ignoring.collect::<Vec<_>>()
+        differing.collect::<Vec<_>>()
     });
     let mut all: Vec<Diagnostic> = Vec::new();
-    for (f, ignored) in found.unwrap_or_default() {
+    for (f, differences) in found.unwrap_or_default() {
         let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
             continue;
         };
         let spec = Spec::new(db, roots, *func, spec.clone());
-        for method in ignored.iter() {
-            let (message, help) = method.words();
-            let span = instruction_span(db, spec, method.at);
-            let mut d = Diagnostic::error(method.code, span, message).with_help(help);
+        for difference in differences.iter() {
+            let (message, help) = difference.words();
+            let span = instruction_span(db, spec, difference.at);
+            let mut d = Diagnostic::error(difference.code(), span, message).with_help(help);
             d.severity = Severity::Warning;
-            // Specialisations of a function rely on the same.
+            // Specialisations of a function have the same, and several operations may have one place.
             if span.is_some()
                 && !all
                     .iter()
