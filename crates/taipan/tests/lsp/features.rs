@@ -363,6 +363,79 @@ fn quick_fixes_are_edits() {
     c.stop();
 }
 
+/// Each fix is applied to a document with code without use; what else may depend on the code stays.
+#[test]
+fn quick_fixes_of_code_without_use() {
+    let main = "\
+import sys
+import os, math  # both
+from helper import (one,
+                    two, three)
+def entry_point(argv):
+    dropped = one_more(len(argv))
+    kept = (len(argv))
+    print math.pi, two()
+    return 0
+    print 1  # behind the end
+def one_more(n):
+    return n + 1
+";
+    let helper = "def one(): pass\ndef two(): return 2\ndef three(): pass\n";
+    let mut c = Client::start(&[("main.py", main), ("helper.py", helper)]);
+    c.open("main.py");
+    let codes = [&["TP0020"; 4][..], &["TP0021"; 2], &["TP0022"]].concat();
+    let found = c.wait_codes("main.py", &codes);
+    let mut lines: Vec<String> = main.lines().map(str::to_owned).collect();
+    let mut titles = Vec::new();
+    let mut edits: Vec<Value> = Vec::new();
+    for d in found.as_array().unwrap() {
+        let mut params = document(&c, "main.py");
+        params["range"] = d["range"].clone();
+        params["context"] = json!({"diagnostics": [d]});
+        let actions = c.request("textDocument/codeAction", params);
+        for action in actions.as_array().unwrap() {
+            let title = action["title"].as_str().unwrap();
+            if title.starts_with("Suppress") {
+                continue;
+            }
+            titles.push(title.to_owned());
+            let changes = &action["edit"]["changes"][c.url("main.py")];
+            edits.extend(changes.as_array().unwrap().iter().cloned());
+        }
+    }
+    expect![[r#"
+        Remove the import of `sys`
+        Remove the import of `os`
+        Remove the import of `one`
+        Remove the import of `three`
+        Leave the variable `dropped` out
+        Remove this code"#]]
+    .assert_eq(&titles.join("\n"));
+    // From the end, so that places in front of an edit stay.
+    let place = |p: &Value| ["line", "character"].map(|key| p[key].as_u64().unwrap() as usize);
+    edits.sort_by_key(|e| std::cmp::Reverse(place(&e["range"]["start"])));
+    for e in &edits {
+        assert_eq!(e["newText"], "");
+        let [first, from] = place(&e["range"]["start"]);
+        let [last, to] = place(&e["range"]["end"]);
+        let rest = lines[last][to..].to_owned();
+        lines[first].replace_range(from.., &rest);
+        lines.drain(first + 1..=last);
+    }
+    expect![[r#"
+        import math  # both
+        from helper import (two)
+        def entry_point(argv):
+            one_more(len(argv))
+            kept = (len(argv))
+            print math.pi, two()
+            return 0
+        def one_more(n):
+            return n + 1"#]]
+    .assert_eq(&lines.join("\n"));
+    c.stop();
+}
+
 #[test]
 fn writing_in_the_middle_of_an_edit() {
     let mut c = start();
