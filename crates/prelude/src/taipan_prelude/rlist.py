@@ -104,6 +104,12 @@ def clear_items(l, start, stop):
             items[start] = nullptr(typeOf(items).TO.OF.TO)
             start += 1
 
+def clear_item(l, index):
+    """The same for one item, without a loop: compilers of drivers follow it."""
+    items = l.items
+    if is_pointer(typeOf(items).TO.OF):
+        items[index] = nullptr(typeOf(items).TO.OF.TO)
+
 
 # Growing and shrinking.
 
@@ -202,7 +208,7 @@ def ll_delitem_nonneg(CHECK, l, index):
         if index >= length:
             raise IndexError
     move_items(l, index + 1, index, length - 1 - index)
-    clear_items(l, length - 1, length)
+    clear_item(l, length - 1)
     resize_le(l, length - 1)
 
 def ll_delitem(CHECK, l, index):
@@ -238,7 +244,7 @@ def ll_pop_default(CHECK, l):
         if last < 0:
             raise IndexError
     item = l.items[last]
-    clear_items(l, last, last + 1)
+    clear_item(l, last)
     resize_le(l, last)
     return item
 
