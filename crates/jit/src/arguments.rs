@@ -24,7 +24,7 @@ use taipan_lltype::{
     const_word,
 };
 
-use crate::layout::{MOST_ITEMS, Place, Shape, Step, place_at};
+use crate::layout::{Index, MOST_ITEMS, Place, Shape, Step, place_at};
 
 /// Maximum number of values passed instead of objects.
 const MOST_VALUES: usize = 16;
@@ -293,7 +293,9 @@ fn place_of_store<'a>(
     let container = g.ty(access.object.as_var()?).pointee()?;
     let steps = access.path.iter().map(|step| match step {
         LLOperand::Const(LLConst::Void(VoidConst::Field(name))) => Some(Step::Field(name)),
-        LLOperand::Const(c) => Some(Step::Item(Some(u64::try_from(const_word(c)?).ok()?))),
+        LLOperand::Const(c) => Some(Step::Item(Index::Known(
+            u64::try_from(const_word(c)?).ok()?,
+        ))),
         LLOperand::Var(_) => None,
     });
     let steps: Vec<Step<'_>> = steps.collect::<Option<_>>()?;

@@ -15,6 +15,8 @@ pub(crate) struct Matched {
     pub(crate) exact: bool,
     /// Virtual objects of the state have to be made for that.
     pub(crate) forces: bool,
+    /// Virtual objects are made since writes of them wait that the other state does not have.
+    pub(crate) writes: bool,
     /// The boxes of the state that are passed, or if it cannot go on there, those that a
     /// more general state has as variables.
     pub(crate) outgoing: Vec<BoxId>,
@@ -86,6 +88,7 @@ pub(crate) fn exact_match(
         out: Matched {
             exact: true,
             forces: false,
+            writes: false,
             outgoing: Vec::new(),
             forget_nonzero: Vec::new(),
             partial: Vec::new(),
@@ -160,14 +163,13 @@ impl<'a> Matcher<'a> {
             }
             None => {
                 if let (None, Content::Virtual(v)) = (&live.var, &live.content) {
-                    if self.fates[v.0 as usize] == Fate::Taken {
+                    if !self.made(*v) {
                         self.pass(l);
                         return match self.force {
                             true => Ok(false),
                             false => Err(DontMerge),
                         };
                     }
-                    self.fates[v.0 as usize] = Fate::Made;
                 }
                 let mut nonzero = true;
                 if pointer && !self.pass_known {
@@ -199,6 +201,23 @@ impl<'a> Matcher<'a> {
             return Err(DontMerge);
         }
         Ok(matched)
+    }
+
+    /// A virtual struct is made on the way, and those that it leads to. False if the other state has one of them as a
+    /// virtual struct.
+    fn made(&mut self, v: VirtualId) -> bool {
+        match self.fates[v.0 as usize] {
+            Fate::Made => return true,
+            Fate::Taken => return false,
+            Fate::Open => self.fates[v.0 as usize] = Fate::Made,
+        }
+        let live: &'a JitState = self.live;
+        let fields = live.virtuals[v.0 as usize].fields.iter();
+        let inner = fields.filter_map(|b| match live.get(*b).content {
+            Content::Virtual(v) => Some(v),
+            _ => None,
+        });
+        inner.fold(true, |all, v| self.made(v) && all)
     }
 
     /// Whether all that is known of the object holds of the other one as well.
@@ -279,12 +298,17 @@ impl<'a> Matcher<'a> {
             for f in std::mem::take(&mut left) {
                 let constant = frozen.constant_of(f.object);
                 let object = self.boxes[f.object.0 as usize];
-                if constant.is_none() && object.is_none() {
+                let base = f.place.base().map(|b| self.boxes[b.0 as usize]);
+                if (constant.is_none() && object.is_none()) || base == Some(None) {
                     left.push(f);
                     continue;
                 }
+                let place = match base.flatten() {
+                    Some(base) => f.place.with_base(base),
+                    None => f.place,
+                };
                 let fits = |k: &Known| {
-                    k.place == f.place
+                    k.place == place
                         && match object {
                             Some(object) => live.is_same(k.object, object),
                             None => live.constant_of(k.object) == constant,
@@ -324,16 +348,25 @@ impl<'a> Matcher<'a> {
                     break;
                 };
                 self.boxes(fact.object, fact.object)?;
+                if let Some(base) = fact.place.base() {
+                    self.boxes(base, base)?;
+                }
             }
         }
         self.out.exact &= left.is_empty();
         for (fact, met) in live.heap.known.iter().zip(met) {
             // The code that goes on is to know of a virtualizable what can be known.
-            match (met || !fact.kept, self.force || frozen.heap.general.closed) {
-                (true, _) => {}
-                (false, true) if fact.pending => self.out.unwritten.push(*fact),
-                (false, true) => {}
-                (false, false) => self.out.exact = false,
+            if met {
+                continue;
+            }
+            if fact.kept && !self.force && !frozen.heap.general.closed {
+                self.out.exact = false;
+            } else if fact.pending {
+                self.out.unwritten.push(*fact);
+                if let Content::Virtual(v) = live.get(fact.value).content {
+                    self.out.writes = true;
+                    self.out.exact &= self.made(v);
+                }
             }
         }
         Ok(())
@@ -401,7 +434,9 @@ pub(crate) fn passed(state: &JitState, pass_known: bool) -> Vec<BoxId> {
     loop {
         let before = left.len();
         left.retain(|k| {
-            let at_hand = p.boxes[k.object.0 as usize] || state.constant_of(k.object).is_some();
+            let base = (k.place.base()).is_none_or(|b| p.boxes[b.0 as usize]);
+            let object = p.boxes[k.object.0 as usize] || state.constant_of(k.object).is_some();
+            let at_hand = object && base;
             if at_hand {
                 p.pass(k.value);
             }
@@ -416,6 +451,9 @@ pub(crate) fn passed(state: &JitState, pass_known: bool) -> Vec<BoxId> {
                 break;
             };
             p.pass(fact.object);
+            if let Some(base) = fact.place.base() {
+                p.pass(base);
+            }
         }
     }
     p.outgoing

@@ -19,8 +19,8 @@ use rustc_hash::FxHashMap;
 
 use crate::code::Slot;
 use crate::held::Held;
-use crate::layout::Place;
-use crate::state::{BoxId, Content, JitState, Val};
+use crate::layout::{Index, Place};
+use crate::state::{BoxId, Content, JitState, Val, Word};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -128,11 +128,20 @@ impl JitState {
             None => {
                 self.heap.known.push(fact);
                 if self.heap.known.len() > MOST_KNOWN
-                    && let Some(oldest) = self.heap.known.iter().position(|k| !k.kept)
+                    && let Some(oldest) =
+                        (self.heap.known.iter()).position(|k| !k.kept && !k.pending)
                 {
                     self.heap.known.remove(oldest);
                 }
             }
+        }
+    }
+
+    /// A place gets another value than the one that was still to be written there.
+    pub(crate) fn drop_pending(&mut self, object: BoxId, place: Place) {
+        let of = |k: &Known| k.pending && k.place == place && self.is_same(k.object, object);
+        if let Some(i) = self.heap.known.iter().position(of) {
+            self.heap.known[i].pending = false;
         }
     }
 
@@ -143,8 +152,31 @@ impl JitState {
         self.heap.known = self.without_repeated(known);
     }
 
+    /// A place whose index was computed from what is known by now.
+    fn with_known_index(&self, place: Place) -> Place {
+        match place {
+            Place::Item {
+                array,
+                index: Index::Sum(base, n),
+                field,
+            } if let Some(word) = self.known(base) => {
+                let index = u64::try_from(word + Word::from(n));
+                Place::Item {
+                    array,
+                    index: index.map_or(Index::Unknown, Index::Known),
+                    field,
+                }
+            }
+            place => place,
+        }
+    }
+
     /// As [`JitState::forget_repeated`], for facts that the state does not hold.
-    pub(crate) fn without_repeated(&self, known: Vec<Known>) -> Vec<Known> {
+    pub(crate) fn without_repeated(&self, mut known: Vec<Known>) -> Vec<Known> {
+        for k in &mut known {
+            k.place = self.with_known_index(k.place);
+        }
+        known.retain(|k| k.place.is_certain());
         let of_constants = known.iter();
         let of_constants = of_constants.filter(|k| self.constant_of(k.object).is_some());
         let of_constants = of_constants.count();
@@ -209,7 +241,8 @@ impl JitState {
         loop {
             let before = idle;
             for (i, k) in known.iter().enumerate().rev() {
-                if stays[i] || !at_hand(&seen, k.object) {
+                let base = k.place.base().is_none_or(|b| at_hand(&seen, b));
+                if stays[i] || !base || !at_hand(&seen, k.object) {
                     continue;
                 }
                 if !at_hand(&seen, k.value) {

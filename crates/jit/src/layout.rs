@@ -9,10 +9,30 @@ use taipan_lltype::{LLConst, LLOp, LLType, PlainOp, Program, TypeKind, VoidConst
 
 use crate::code::Arg;
 use crate::purity::has_frozen_list;
-use crate::state::FieldKey;
+use crate::state::{BoxId, FieldKey};
 
 /// Arrays with more items than this are never virtual.
 pub(crate) const MOST_ITEMS: u64 = 64;
+
+/// An item of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Index {
+    Known(u64),
+    /// The sum of a variable of residual code and a constant: the stack pointer of an interpreter, and how far below it.
+    Sum(BoxId, i64),
+    Unknown,
+}
+
+impl Index {
+    /// Whether two of them may be one item.
+    fn may_be(self, other: Index) -> bool {
+        match (self, other) {
+            (Index::Known(i), Index::Known(j)) => i == j,
+            (Index::Sum(a, i), Index::Sum(b, j)) => a != b || i == j,
+            _ => true,
+        }
+    }
+}
 
 /// A place that holds a value, in an object that some pointer points to. An object has
 /// one array at the most, so that the type of the array is enough to tell its items.
@@ -24,8 +44,7 @@ pub(crate) enum Place {
     /// structs, one of their fields.
     Item {
         array: LLType,
-        /// None if it is not known which.
-        index: Option<u64>,
+        index: Index,
         field: Option<FieldKey>,
     },
     /// The length of the array.
@@ -35,7 +54,36 @@ pub(crate) enum Place {
 impl Place {
     /// Whether it is known which one it is.
     pub(crate) fn is_certain(&self) -> bool {
-        !matches!(self, Place::Item { index: None, .. })
+        !matches!(
+            self,
+            Place::Item {
+                index: Index::Unknown,
+                ..
+            }
+        )
+    }
+
+    /// The variable that its index is computed from.
+    pub(crate) fn base(&self) -> Option<BoxId> {
+        match self {
+            Place::Item {
+                index: Index::Sum(base, _),
+                ..
+            } => Some(*base),
+            _ => None,
+        }
+    }
+
+    /// The same place where the variable of [`Place::base`] has another number.
+    pub(crate) fn with_base(mut self, base: BoxId) -> Place {
+        if let Place::Item {
+            index: Index::Sum(b, _),
+            ..
+        } = &mut self
+        {
+            *b = base;
+        }
+        self
     }
 
     /// Whether the two may be one place, in one object.
@@ -52,7 +100,7 @@ impl Place {
                     index: j,
                     field: g,
                 },
-            ) => a == b && f == g && (i == j || i.is_none() || j.is_none()),
+            ) => a == b && f == g && i.may_be(*j),
             (a, b) => a == b,
         }
     }
@@ -133,7 +181,7 @@ impl Shape {
             Place::Field(key) => self.fixed.iter().position(|f| f.0 == key),
             Place::Item {
                 array,
-                index: Some(index),
+                index: Index::Known(index),
                 field,
             } => {
                 let items = self.items.as_ref().filter(|i| i.array == array)?;
@@ -155,7 +203,7 @@ impl Shape {
             let each = self.items.iter().flat_map(|i| {
                 let place = |field| Place::Item {
                     array: i.array,
-                    index: Some(index),
+                    index: Index::Known(index),
                     field,
                 };
                 i.each.iter().map(move |(field, ty)| (place(*field), *ty))
@@ -192,8 +240,8 @@ impl Items {
 pub(crate) enum Step<'a> {
     /// To a field.
     Field(&'a str),
-    /// To an item, if it is known which.
-    Item(Option<u64>),
+    /// To an item.
+    Item(Index),
 }
 
 /// The place that is some steps away from the start of a container, if it is one that
@@ -205,7 +253,7 @@ pub(crate) fn place_at(
     length: bool,
 ) -> Option<Place> {
     let mut ty = container;
-    let mut item: Option<(LLType, Option<u64>)> = None;
+    let mut item: Option<(LLType, Index)> = None;
     for (i, step) in steps.iter().enumerate() {
         let last = i + 1 == steps.len() && !length;
         match (ty.kind(), step) {

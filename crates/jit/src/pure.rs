@@ -76,6 +76,13 @@ impl JitState {
         self.pure.push(fact);
     }
 
+    /// A number as the sum of another box and a constant: what it was made of, or itself and 0.
+    pub(crate) fn sum_of(&self, b: BoxId) -> (BoxId, i64) {
+        let add = LLOp::Num(NumFamily::Int, NumOp::Add);
+        let of = [PureArg::Box(b), PureArg::Const(signed_word(0).into())];
+        self.as_sum(add, &of).unwrap_or((b, 0))
+    }
+
     /// A sum with a constant as the sum of another box and a constant: what it was made of.
     pub(crate) fn as_sum(&self, op: LLOp, args: &[PureArg]) -> Option<(BoxId, i64)> {
         let (b, n) = sum(op, args)?;

@@ -52,6 +52,11 @@ impl JitState {
                 if matters && !value {
                     next.push(fact.value);
                 }
+                if let (true, Some(base)) = (matters, fact.place.base())
+                    && !seen(base)
+                {
+                    next.push(base);
+                }
             }
             // So is the constant result of an operation whose operands are.
             for fact in &self.pure {
@@ -113,7 +118,8 @@ impl JitState {
         };
         let other = [self.exc_type, self.exc_value].into_iter();
         let other = other.chain(self.wanted).chain(returned);
-        let facts = known.iter().flat_map(|k| [k.object, k.value]);
+        let facts = (known.iter()).flat_map(|k| [Some(k.object), Some(k.value), k.place.base()]);
+        let facts = facts.flatten();
         let fields = self.virtuals.iter().flat_map(|v| v.fields.iter().copied());
         for b in roots.chain(other).chain(facts).chain(fields) {
             needed[b.0 as usize] = true;
@@ -181,6 +187,9 @@ impl JitState {
         self.heap.known.retain(|k| kept(k.object));
         for k in &mut self.heap.known {
             (k.object, k.value) = (to(k.object), to(k.value));
+            if let Some(base) = k.place.base() {
+                k.place = k.place.with_base(to(base));
+            }
         }
         self.pure.retain(|f| {
             let operands = f.args.iter().all(|a| match a {

@@ -13,6 +13,7 @@
 
 mod assume;
 mod calls;
+mod delay;
 mod flat;
 mod leave;
 mod memory;

@@ -15,7 +15,7 @@ use taipan_lltype::{
     Program, View,
 };
 
-use crate::layout::{Place, Step, place_at};
+use crate::layout::{Index, Place, Step, place_at};
 use crate::own_lists::{call_writes, own_lists};
 use crate::program::JitProgram;
 use crate::purity::{call_targets, operand_ty, pointee};
@@ -198,7 +198,7 @@ impl<'p> Touches<'p> {
     /// or items of an array type if no field is given.
     pub fn part(&self, f: &FuncSym, container: LLType, field: Option<&str>) -> [bool; 2] {
         let touched = self.of(f);
-        let step = field.map_or(Step::Item(None), Step::Field);
+        let step = field.map_or(Step::Item(Index::Unknown), Step::Field);
         match place_at(self.program, container, &[step], false) {
             // Whose list it is is not known here.
             Some(place) => [
@@ -478,7 +478,7 @@ impl Reader<'_> {
         let steps: Vec<Step<'_>> = (path.iter())
             .map(|o| match o.as_field() {
                 Some(name) => Step::Field(name),
-                None => Step::Item(None),
+                None => Step::Item(Index::Unknown),
             })
             .collect();
         match place_at(self.program, container, &steps, false)? {

@@ -85,24 +85,8 @@ fn a_growing_stack() {
         "jit/advice/growing.py",
         "1000000",
         &expect![[r#"
-            call: growing.py:33 growing.Frame.pop "2: less"
-                a list grows or shrinks (rlist.clear_items) 9 times in each round: 1,014,905 rounds, 100% of all
-                its length is not known while compiling, so it is a list in memory, with all that is in it
-                for the stack of an interpreter: a list of fixed length in the frame, with a depth beside it that is a field as well, and `_virtualizable_ = ['depth', 'stack[*]']`
-            field: growing.py:53 growing.interpret "0: load"
-                fields op, operand of growing.Instruction are read 22 times before loops: 1,006,902 rounds, 99% of all
-                the object is known while compiling, or would be if all such fields were, and the program writes the fields only while it makes the object; but its class does not say so
-                `_immutable_fields_ = ['op', 'operand']` in class growing.Instruction
-            object: growing.py:30 growing.Frame.push "6: add"
-                a values.W_Int is made 2 times in each round: 1,006,901 rounds, 99% of all
-                it is written to a list that is in memory
-                if that is the interpreter's own list (a stack, locals): fixed length, in a frame with `_virtualizable_ = ['stack[*]']`, at indexes that are known; if it is one of the interpreted program, no hint helps, but a list of unboxed values does (a strategy)
-            field: growing.py:52 growing.interpret "0: load"
-                fields instructions, constants of growing.Code are read 15 times before loops: 1,006,902 rounds, 99% of all
-                the object is known while compiling, or would be if all such fields were, and the program writes the fields only while it makes the object; but its class does not say so
-                `_immutable_fields_ = ['instructions[*]', 'constants[*]']` in class growing.Code (`[*]` if the list is not changed after that either)
-            object: growing.py:30 growing.Frame.push "2: less"
-                a values.W_Bool is made once in each round: 998,900 rounds, 98% of all
+            object: growing.py:58 growing.interpret "0: load"
+                a values.W_Int is made 2 times in each round: 998,900 rounds, 98% of all
                 it is written to a list that is in memory
                 if that is the interpreter's own list (a stack, locals): fixed length, in a frame with `_virtualizable_ = ['stack[*]']`, at indexes that are known; if it is one of the interpreted program, no hint helps, but a list of unboxed values does (a strategy)
         "#]],
@@ -133,18 +117,14 @@ fn a_growing_stack_with_immutable_fields() {
         path.to_str().unwrap(),
         "1000000",
         &expect![[r#"
-            call: growing.py:37 growing.Frame.pop "2: less"
-                a list grows or shrinks (rlist.clear_items) 9 times in each round: 1,006,906 rounds, 100% of all
-                its length is not known while compiling, so it is a list in memory, with all that is in it
-                for the stack of an interpreter: a list of fixed length in the frame, with a depth beside it that is a field as well, and `_virtualizable_ = ['depth', 'stack[*]']`
-            object: growing.py:34 growing.Frame.push "6: add"
-                a values.W_Int is made 2 times in each round: 998,901 rounds, 99% of all
+            object: growing.py:34 growing.Frame.push "8: load"
+                a values.W_Int is made 2 times in each round: 998,900 rounds, 100% of all
                 it is written to a list that is in memory
                 if that is the interpreter's own list (a stack, locals): fixed length, in a frame with `_virtualizable_ = ['stack[*]']`, at indexes that are known; if it is one of the interpreted program, no hint helps, but a list of unboxed values does (a strategy)
-            object: growing.py:34 growing.Frame.push "2: less"
-                a values.W_Bool is made once in each round: 998,900 rounds, 99% of all
-                it is written to a list that is in memory
-                if that is the interpreter's own list (a stack, locals): fixed length, in a frame with `_virtualizable_ = ['stack[*]']`, at indexes that are known; if it is one of the interpreted program, no hint helps, but a list of unboxed values does (a strategy)
+            field: values.py:32 values.W_Int.less "2: less"
+                field value of values.W_Int is read once before loops: 998,900 rounds, 100% of all
+                the object is known while compiling, or would be if all such fields were, and the program writes the field only while it makes the object; but its class does not say so
+                `_immutable_fields_ = ['value']` in class values.W_Int
         "#]],
     );
 }

@@ -117,12 +117,12 @@ fn a_stack_machine() {
         &report,
         &expect![[r#"
             1 functions
-            getarrayitem 8
+            getarrayitem 3
             int_add 5
             int_lt 5
             int_ne 1
             int_sub 4
-            setarrayitem 6
+            setarrayitem 5
         "#]],
     );
 }
@@ -212,17 +212,17 @@ fn boxed_objects() {
         &expect![[r#"
             1 functions
             exc_set 1
-            float_add 1
-            float_ne 1
-            float_sub 1
-            getarrayitem 6
-            getfield 18
-            int_add 4
-            int_lt 3
+            float_add 2
+            float_ne 2
+            float_sub 2
+            getarrayitem 1
+            getfield 10
+            int_add 7
+            int_lt 4
             int_sub 1
-            malloc 3
+            malloc 5
             setarrayitem 6
-            setfield 20
+            setfield 36
         "#]],
     );
 }

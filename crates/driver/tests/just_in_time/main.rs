@@ -18,3 +18,4 @@ mod positions;
 mod quasi_immutable;
 mod switches;
 mod virtual_arguments;
+mod waiting;

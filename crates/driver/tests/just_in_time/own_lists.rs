@@ -80,7 +80,7 @@ fn made(graphs: &str) -> usize {
     graphs.matches("malloc(<type GcStruct main.W>").count()
 }
 
-/// The frame owns its stack: a write to another list does not force the boxes on it.
+/// The frame owns its stack: a write to another list forces no box on it. Where lists are shared, writes wait as well.
 #[test]
 fn nothing_else_has_them() {
     let own = loops("pass", ("pc = 0", "pc = 0"));
@@ -88,7 +88,7 @@ fn nothing_else_has_them() {
         "frame.w_list.items[0] = None",
         ("self.stack = [None] * 3", "self.stack = stack"),
     );
-    assert!(made(&own) < made(&shared), "{own}\n{shared}");
+    assert!(made(&own) <= made(&shared), "{own}\n{shared}");
 }
 
 /// The list is the stack: whatever way it came by that.

@@ -45,6 +45,9 @@ const MOST_STARTS: u32 = 4;
 /// while compiling only.
 const MOST_FORCING: usize = 3;
 
+/// The same where objects are only made since writes of them wait: the second version of a loop makes none.
+const MOST_WRITING: usize = 2;
+
 /// Maximum inlining depth of a recursive function of the interpreter, and of all calls (RPython:
 /// `max_unroll_recursion`).
 const MOST_RECURSION: usize = 7;
@@ -249,6 +252,12 @@ impl Specializer<'_> {
                 }
             }
             TsKind::Inline(targets) => self.inline(world, state, op, targets),
+            TsKind::ElidableCall | TsKind::GreenCall
+                if self.write_for_call_now(world, &mut state, op) =>
+            {
+                self.stop(world, state, &with_arguments(op))?;
+                Ok(None)
+            }
             TsKind::ElidableCall if self.of_driver => self.elidable_call(world, state, op),
             TsKind::ReverseSplitQueue => {
                 activation.waiting.reverse();
@@ -477,17 +486,29 @@ impl Specializer<'_> {
         let boxes = state.boxes.len();
         for (i, entry) in entries.iter().enumerate().rev() {
             match self.compare(world, &entry.0, state, false) {
-                Ok(m) if m.exact && !m.forces => {
+                Ok(m) if m.exact && !m.forces && !m.writes => {
                     self.jump(world, state, entry, &m)?;
                     return Ok(true);
                 }
-                Ok(m) if m.exact => forcing = Some((i, m)),
+                Ok(m) if m.exact => {
+                    // The fewest objects are made.
+                    let makes = |m: &Matched| (m.forces, m.unwritten.len());
+                    let better = |f: &(usize, Matched)| makes(&m) <= makes(&f.1);
+                    if forcing.as_ref().is_none_or(better) {
+                        forcing = Some((i, m));
+                    }
+                }
                 Ok(m) if similar.is_none() => similar = Some((i, m)),
                 _ => {}
             }
         }
         if let Some((i, m)) = forcing {
-            if entries.len() >= most.min(MOST_FORCING) {
+            let most_here = match m.forces {
+                true => MOST_FORCING,
+                false if most == MOST_LOOPS => MOST_WRITING,
+                false => 1,
+            };
+            if entries.len() >= most.min(most_here) {
                 self.jump(world, state, &entries[i], &m)?;
                 return Ok(true);
             }
@@ -722,7 +743,7 @@ impl Specializer<'_> {
             }
             if let Ok(m) = self.compare(world, &entry.0, &mut state, false)
                 && m.exact
-                && (may_force || !m.forces)
+                && (may_force || (!m.forces && !m.writes))
             {
                 self.jump(world, &mut state, entry, &m)?;
                 found = true;

@@ -16,7 +16,8 @@ use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsOp};
 use crate::heap::Known;
 use crate::layout::{
-    MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at, reads_length,
+    Index, MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at,
+    reads_length,
 };
 use crate::state::{
     BoxId, Content, FieldKey, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word,
@@ -62,15 +63,47 @@ impl Specializer<'_> {
         for a in path {
             steps.push(match field(Some(a)) {
                 Some(name) => Step::Field(name),
-                None => {
-                    let index = self.known_arg(world, state, a);
-                    Step::Item(index.and_then(|i| u64::try_from(i).ok()))
-                }
+                None => Step::Item(self.index(world, state, a)),
             });
         }
         Access {
             place: place_at(self.program, container, &steps, reads_length(op)),
             interior,
+        }
+    }
+
+    /// The item that an operand is the index of.
+    fn index(&mut self, world: &mut dyn World, state: &JitState, a: &Arg) -> Index {
+        if let Some(word) = self.known_arg(world, state, a) {
+            return u64::try_from(word).map_or(Index::Unknown, Index::Known);
+        }
+        match a {
+            Arg::Slot(s)
+                if self.of_driver
+                    && let Val::Red(b) = state.frame().values.get(*s)
+                    && state.get(b).ty == *SIGNED =>
+            {
+                let (base, n) = state.sum_of(b);
+                Index::Sum(base, n)
+            }
+            _ => Index::Unknown,
+        }
+    }
+
+    /// An index as an operand of residual code.
+    fn index_operand(
+        &mut self,
+        world: &mut dyn World,
+        state: &mut JitState,
+        index: Index,
+    ) -> LLOperand {
+        match index {
+            Index::Known(i) => LLOperand::Const(LLConst::signed(i as i64)),
+            Index::Sum(base, n) => {
+                let b = self.sum(state, base, n).unwrap_or(base);
+                self.operand(world, state, b)
+            }
+            Index::Unknown => LLOperand::Const(LLConst::signed(0)),
         }
     }
 
@@ -112,7 +145,9 @@ impl Specializer<'_> {
         state.learn_nonzero(pointer, true);
         let access = self.access(world, state, read, object, path);
         // What never changes is there whatever object it is.
-        let certain = access.place.filter(|p| p.is_certain());
+        let certain = access
+            .place
+            .filter(|p| self.keeps_facts(state, pointer, *p));
         let place = certain.filter(|_| constant || !access.interior);
         if let Some(b) = place.and_then(|p| self.known_value(state, pointer, p)) {
             self.set(state, graph, op, Val::Red(b));
@@ -128,6 +163,7 @@ impl Specializer<'_> {
             if !constant {
                 self.learn_value(state, pointer, place, b);
             } else if state.known(pointer).is_none()
+                && place.base().is_none()
                 && (self.touches.is_some() || matches!(place, Place::Field(_)))
             {
                 state.learn_constant(pointer, place, b);
@@ -273,6 +309,12 @@ impl Specializer<'_> {
         state.remember(fact);
     }
 
+    /// Whether facts are kept about a place of an object. Items of a virtualizable's list have to be known by number.
+    fn keeps_facts(&self, state: &JitState, object: BoxId, place: Place) -> bool {
+        place.is_certain()
+            && (place.base().is_none() || !self.is_list_of_virtualizable(state, object))
+    }
+
     /// Whether a place belongs to a virtualizable: what is there is kept in variables until
     /// other code may look.
     fn is_kept(&self, state: &JitState, object: BoxId, place: Place) -> bool {
@@ -338,7 +380,8 @@ impl Specializer<'_> {
         let value = self.red_arg(world, state, graph, value);
         state.learn_nonzero(pointer, true);
         let access = self.access(world, state, plain, object, path);
-        let place = access.place.filter(|p| p.is_certain() && !access.interior);
+        let place =
+            (access.place).filter(|p| self.keeps_facts(state, pointer, *p) && !access.interior);
         if let Some(place) = place {
             if self.write_virtual(state, pointer, place, value) {
                 return Ok(());
@@ -350,24 +393,30 @@ impl Specializer<'_> {
         }
         if let Some(place) = place
             && self.touches.is_some()
-            && self.is_kept(state, pointer, place)
         {
-            let reached = |state: &JitState, k: &Known| {
-                reaches(state, k, pointer, access) && !state.is_same(k.object, pointer)
-            };
-            self.write_pending(world, state, reached);
-            state.forget(reached);
-            let list = self.holds_list(place);
-            let fact = Known {
-                object: pointer,
-                place,
-                value,
-                pending: true,
-                kept: true,
-                list,
-            };
-            self.remember(state, fact);
-            return Ok(());
+            let kept = self.is_kept(state, pointer, place);
+            if kept || self.may_wait(state, pointer, place, value) {
+                // An index that is not known by number may be that of another fact about the object.
+                let reached = |state: &JitState, k: &Known| {
+                    let replaced = k.place == place && state.is_same(k.object, pointer);
+                    reaches(state, k, pointer, access) && !replaced
+                };
+                self.write_pending(world, state, reached);
+                state.forget(reached);
+                state.forget_constant(pointer, place);
+                let list = self.holds_list(place);
+                let fact = Known {
+                    object: pointer,
+                    place,
+                    value,
+                    pending: true,
+                    kept,
+                    list,
+                };
+                self.remember(state, fact);
+                return Ok(());
+            }
+            state.drop_pending(pointer, place);
         }
         let operands = self.generated_operands(world, state, graph, op);
         self.write_pending(world, state, |state, k| reaches(state, k, pointer, access));
@@ -469,7 +518,10 @@ impl Specializer<'_> {
             Place::Item { array, index, .. } => {
                 let length = self.known_value(state, object, Place::Length(array));
                 let length = length.and_then(|b| state.known(b));
-                length.zip(index).is_some_and(|(n, i)| Word::from(i) < n)
+                match (length, index) {
+                    (Some(length), Index::Known(i)) => Word::from(i) < length,
+                    _ => false,
+                }
             }
             _ => true,
         };
@@ -523,7 +575,6 @@ impl Specializer<'_> {
         container: Option<LLType>,
     ) {
         let name = |n: std::sync::Arc<str>| LLOperand::Const(LLConst::Void(VoidConst::Field(n)));
-        let index = |i: Option<u64>| LLOperand::Const(LLConst::signed(i.unwrap_or(0) as i64));
         self.because(|s| {
             let place = match place {
                 Place::Field(key) => field_name_of(s.program, key),
@@ -554,7 +605,7 @@ impl Specializer<'_> {
                         .and_then(|c| array_field(self.program, c))
                         .map(name),
                 );
-                at.push(index(i));
+                at.push(self.index_operand(world, state, i));
                 if let Some(n) = inner.and_then(|key| field_name_of(self.program, key)) {
                     at.push(name(n));
                 }
@@ -673,7 +724,7 @@ impl Specializer<'_> {
     ) -> Result<(), Failure> {
         let place = |index, field| Place::Item {
             array: items.array,
-            index: Some(index),
+            index: Index::Known(index),
             field,
         };
         let mut values = Vec::new();
@@ -726,7 +777,7 @@ impl Specializer<'_> {
         (0..count).all(|i| {
             let place = Place::Item {
                 array: container,
-                index: Some(i as u64),
+                index: Index::Known(i as u64),
                 field: None,
             };
             self.write_virtual(state, array, place, item)
@@ -774,7 +825,7 @@ impl Specializer<'_> {
                 index,
                 field: inner,
             } => {
-                let index = index.ok_or("no index")? as i64;
+                let index = self.index_operand(world, state, index);
                 let own = self
                     .item_pointer(state, object, array, container)
                     .ok_or("no array")?;
@@ -785,7 +836,7 @@ impl Specializer<'_> {
                         .and_then(|c| array_field(self.program, c))
                         .map(name),
                 );
-                at.push(LLOperand::Const(LLConst::signed(index)));
+                at.push(index);
                 if let Some(key) = inner {
                     at.push(name(field_name_of(self.program, key).ok_or("no field")?));
                 }

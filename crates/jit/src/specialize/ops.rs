@@ -443,9 +443,15 @@ impl Specializer<'_> {
             return Some(b);
         }
         let (base, n) = state.as_sum(op, args)?;
+        self.sum(state, base, n)
+    }
+
+    /// The sum of a variable and a constant. None if the box is no variable.
+    pub(super) fn sum(&mut self, state: &mut JitState, base: BoxId, n: i64) -> Option<BoxId> {
         if n == 0 {
             return Some(base);
         }
+        let ty = *SIGNED;
         let add = LLOp::Num(NumFamily::Int, NumOp::Add);
         let of: PureArgs = [PureArg::Box(base), PureArg::Const(signed_word(n).into())].into();
         if let Some(b) = state.pure_result(add, ty, &of) {

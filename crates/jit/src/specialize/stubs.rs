@@ -432,6 +432,9 @@ impl Specializer<'_> {
     ) -> Result<Option<JitState>, Failure> {
         state.keep_only(live);
         state.forget_old_facts();
+        if state.get(wanted).ty.is_gc_ptr() {
+            self.write_lists(world, &mut state);
+        }
         // Its number changes.
         state.wanted = Some(wanted);
         self.write_unreachable(world, &mut state);
