@@ -188,7 +188,7 @@ const USES: &[&str] = &[
      --engine native -k double --all --exit-first --maxfail 1 --timeout 60 --junit-xml junit \
      --json --verbose test_main.py",
     "test --cache-dir cache --last-failed --trust --quiet test_main.py",
-    "test -m slow --failed-first --show-output --tb short -r a --durations 3 test_main.py",
+    "test -m slow --failed-first --showlocals --show-output --tb short -r a --durations 3 test_main.py",
     "test --collect-only",
     "jitlog --function main --driver driver --code --asm jitlog",
     "jitlog --summary jitlog",
@@ -226,7 +226,7 @@ const USES: &[&str] = &[
      --junit-xml junit --json --verbose test_main.py",
     "watch test --cache-dir cache --last-failed --trust --quiet test_main.py",
     "watch test --collect-only test_main.py",
-    "watch test -m slow --failed-first --show-output --tb short -r a --durations 3 test_main.py",
+    "watch test -m slow --failed-first --showlocals --show-output --tb short -r a --durations 3 test_main.py",
 ];
 
 /// All options that `--help` offers, as `watch run --hot`.

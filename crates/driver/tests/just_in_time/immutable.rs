@@ -12,7 +12,7 @@ use taipan_driver::{Engine, JitOptions, LoadOptions, Splits, Timings, check, loa
 /// `main` of each test calls `run`.
 const NODES: &str = "
 from rpython.rlib import jit
-from rpython.rlib.objectmodel import instantiate
+from rpython.rlib.objectmodel import instantiate  # noqa: TP0020
 driver = jit.JitDriver(greens=['node'], reds=['n', 'acc', 'first'])
 class Node(object):
     _immutable_fields_ = ['value', 'next']

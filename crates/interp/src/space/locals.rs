@@ -10,10 +10,13 @@ use taipan_code::Code;
 /// Maximum number of characters of a value that is shown.
 const LONGEST: usize = 240;
 
+/// Names and values of variables.
+type Variables = Vec<(Box<str>, Value)>;
+
 /// The frames of the last exception that no frame has handled yet, innermost first, with names and values of their variables.
 #[derive(Default)]
 pub(crate) struct EndedFrames {
-    frames: Vec<(TracebackEntry, Vec<(Box<str>, Value)>)>,
+    frames: Vec<(TracebackEntry, Variables)>,
 }
 
 impl Interp<'_> {

@@ -20,6 +20,9 @@ LISTS = {
     'markers': [], 'usefixtures': [], 'addopts': [], 'norecursedirs': [], 'testpaths': []}
 NOTHING = object()
 
+# Before options that have to be declared; other words are options of the target.
+OF_CONFTEST = 'conftest:'
+
 
 class UsageError(Exception):
     pass
@@ -236,8 +239,13 @@ class Parser(object):
     def parse(self, words):
         """Takes the options of the command line: `--name` or `--name=value`."""
         for word in words:
+            required = word.startswith(OF_CONFTEST)
+            if required:
+                word = word[len(OF_CONFTEST):]
             name, separator, value = word.partition('=')
             if name not in self.declared:
+                if not required:
+                    continue  # an option of the target
                 raise UsageError('no conftest.py of this file declares the option %s' % (name,))
             attrs = self.declared[name]
             action = attrs.get('action', 'store')
@@ -345,7 +353,7 @@ def configure(path, around, options):
     manager = config.pluginmanager
     for module in reversed(around):
         manager.register(module)
-    config.args = options + [path]
+    config.args = [o[len(OF_CONFTEST):] if o.startswith(OF_CONFTEST) else o for o in options] + [path]
     parser = Parser(config)
     manager.call('pytest_addhooks', {'pluginmanager': manager})
     manager.call('pytest_addoption', {'parser': parser, 'pluginmanager': manager})

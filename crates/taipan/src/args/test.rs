@@ -133,6 +133,9 @@ fn report_letters(text: &str) -> Result<String, String> {
     Ok(letters)
 }
 
+/// Prefix of options that have to be declared by a `conftest.py`. Other values of `--target-option` are the target's.
+const OF_CONFTEST: &str = "conftest:";
+
 /// The words of a command line, where long options that `taipan test` does not have are left to `conftest.py` files: they become
 /// values of `--target-option`. Those that are nearly options of `taipan test` stay mistakes.
 pub(crate) fn with_own_options(
@@ -165,7 +168,7 @@ pub(crate) fn with_own_options(
             match known.iter().find(|(n, _)| *n == name) {
                 Some((_, takes_value)) => is_value = *takes_value && !option.contains('='),
                 None if did_you_mean(name, known.iter().map(|(n, _)| *n)).is_some() => {}
-                None => *word = format!("--target-option={text}").into(),
+                None => *word = format!("--target-option={OF_CONFTEST}{text}").into(),
             }
         } else {
             is_value = matches!(text, "-k" | "-m" | "-r");
@@ -203,11 +206,11 @@ mod tests {
     fn unknown_options_are_left_to_conftest() {
         assert_eq!(
             made("taipan test --slow -k --deep --size=3 --maxfail 2 a.py"),
-            "taipan test --target-option=--slow -k --deep --target-option=--size=3 --maxfail 2 a.py"
+            "taipan test --target-option=conftest:--slow -k --deep --target-option=conftest:--size=3 --maxfail 2 a.py"
         );
         assert_eq!(
             made("taipan watch test --slow"),
-            "taipan watch test --target-option=--slow"
+            "taipan watch test --target-option=conftest:--slow"
         );
     }
 
