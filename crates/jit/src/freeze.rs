@@ -162,14 +162,14 @@ impl<'a> Matcher<'a> {
                 equal
             }
             None => {
-                if let (None, Content::Virtual(v)) = (&live.var, &live.content) {
-                    if !self.made(*v) {
-                        self.pass(l);
-                        return match self.force {
-                            true => Ok(false),
-                            false => Err(DontMerge),
-                        };
-                    }
+                if let (None, Content::Virtual(v)) = (&live.var, &live.content)
+                    && !self.made(*v)
+                {
+                    self.pass(l);
+                    return match self.force {
+                        true => Ok(false),
+                        false => Err(DontMerge),
+                    };
                 }
                 let mut nonzero = true;
                 if pointer && !self.pass_known {
@@ -212,12 +212,13 @@ impl<'a> Matcher<'a> {
             Fate::Open => self.fates[v.0 as usize] = Fate::Made,
         }
         let live: &'a JitState = self.live;
-        let fields = live.virtuals[v.0 as usize].fields.iter();
-        let inner = fields.filter_map(|b| match live.get(*b).content {
-            Content::Virtual(v) => Some(v),
-            _ => None,
-        });
-        inner.fold(true, |all, v| self.made(v) && all)
+        let mut all = true;
+        for b in &live.virtuals[v.0 as usize].fields {
+            if let Content::Virtual(inner) = live.get(*b).content {
+                all &= self.made(inner);
+            }
+        }
+        all
     }
 
     /// Whether all that is known of the object holds of the other one as well.
