@@ -164,7 +164,7 @@ impl Roots {
                     }
                     out
                 }
-                Tests::Skipped(_) | Tests::Failed(_) => Vec::new(),
+                Tests::Skipped(_) | Tests::Misused(_) | Tests::Failed(_) => Vec::new(),
             },
         }
     }

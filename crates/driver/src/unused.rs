@@ -3,11 +3,11 @@
 //! ```text
 //! mentioned_in_file(file)      names that other modules may take from their imports there
 //! mentioned_in(program)        those of all files
-//! unused_in_file(file)         what stands in a file without use, as far as the file alone shows
+//! unused_in_file(file)         unused code of a file, by that file alone
 //! ```
 //!
-//! Found in syntax trees, but for variables: code knows which of them are local, and which are read. In doubt a name is used:
-//! an import counts as used where its name occurs anywhere in the file, or as an attribute or import in another one.
+//! Imports and statements are found in syntax trees, variables in code. In doubt a name counts as used: an import is used if its
+//! name occurs anywhere in the file, or as an attribute or import in another file.
 
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
@@ -24,7 +24,7 @@ use crate::db::Database;
 use crate::parallel::par_map;
 use crate::unreached::own_files;
 
-/// A part of a file that has no use.
+/// Unused code in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Unused {
     code: ErrorCode,
@@ -33,22 +33,23 @@ struct Unused {
     name: Box<str>,
 }
 
-/// Warnings about the author's own files of a program, by file and place. A variable whose value is told of already is left out.
+/// Warnings about unused code in the author's own files of a program, sorted by file and place. A variable is skipped if
+/// `found` has a warning about the operation that computes its value.
 pub(crate) fn unused_warnings(
     db: &Database,
     program: Program,
-    told: &[Diagnostic],
+    found: &[Diagnostic],
 ) -> Vec<Diagnostic> {
     let files = own_files(db, program);
-    let found = par_map(db, &files, |db, file| unused_in_file(db, *file));
+    let unused_by_file = par_map(db, &files, |db, file| unused_in_file(db, *file));
     let mut out = Vec::new();
-    for (file, found) in files.iter().zip(found) {
-        for unused in found.iter() {
+    for (file, all) in files.iter().zip(unused_by_file) {
+        for unused in all.iter() {
             let imported = unused.code == ErrorCode::UnusedImport;
             if imported && is_taken(&mentioned_in(db, program), *file, db, &unused.name) {
                 continue;
             }
-            if !told.iter().any(|d| is_value_of(d, unused, *file, db)) {
+            if !found.iter().any(|d| is_value_of(d, unused, *file, db)) {
                 out.push(unused.diagnostic(*file));
             }
         }
@@ -56,7 +57,7 @@ pub(crate) fn unused_warnings(
     out
 }
 
-/// Whether a warning says that an operation is left out whose value the variable gets.
+/// Whether a warning is about the dead operation that computes the value of the variable.
 fn is_value_of(d: &Diagnostic, variable: &Unused, file: File, db: &dyn Db) -> bool {
     let between = |place: Span| {
         let text = file.text(db);
@@ -117,8 +118,8 @@ fn mentioned_in(db: &dyn Db, program: Program) -> Arc<FxHashSet<Box<str>>> {
     Arc::new(all)
 }
 
-/// What a file may take from other modules, in order and each once: `module.name` of an import from a module, by the last part
-/// of its name, `module.*`, and `.name` of attributes and of names in strings, whose module is not known.
+/// Names that a file may take from other modules, sorted, without repetitions: `module.name` and `module.*` for imports from a
+/// module (the last part of its name), and `.name` for attributes and for names in strings, whose module is unknown.
 #[salsa::tracked(returns(clone))]
 fn mentioned_in_file(db: &dyn Db, file: File) -> Arc<[Box<str>]> {
     let parsed = parse(db, file);
@@ -196,7 +197,7 @@ fn unused_in_file(db: &dyn Db, file: File) -> Arc<[Unused]> {
 /// Imports whose names occur nowhere else in the file.
 fn imports(text: &str, parsed: &ParsedFile, file_name: Option<&str>) -> Vec<Unused> {
     let ast = &parsed.ast;
-    // A package offers what it imports, and so does a module that hands all of its names on.
+    // The imports of a package are its interface, and `exec` may use any name.
     let stmts = || ast.stmts.iter().map(|(_, s)| s);
     let executes = stmts().any(|s| matches!(s, Stmt::Exec { .. }));
     if file_name == Some("__init__.py") || executes {
@@ -207,7 +208,7 @@ fn imports(text: &str, parsed: &ParsedFile, file_name: Option<&str>) -> Vec<Unus
         _ => None,
     });
     let mut used: FxHashSet<&str> = names.chain(words(ast)).collect();
-    // Where one of several imports is tried, the names are for others to look at.
+    // An import in `try` may test whether a module exists.
     for s in stmts() {
         if let Stmt::Try(t) = s {
             let parts = [&t.body, &t.orelse].into_iter();
@@ -268,7 +269,7 @@ fn last_word(text: &str, within: TextRange, word: &str) -> Option<TextRange> {
     ))
 }
 
-/// Places of variables that are the only target of an assignment. Those of tuples, loops and `except` are there for the form.
+/// Places of variables that are the only target of an assignment. The syntax of tuples, loops and `except` requires a variable.
 fn simple_targets(parsed: &ParsedFile) -> FxHashSet<TextRange> {
     let ast = &parsed.ast;
     let target = |(_, stmt): (_, &Stmt)| match stmt {
@@ -292,7 +293,7 @@ fn unread_stores(code: &Code) -> Vec<(usize, Vec<usize>)> {
         match instr {
             Instr::StoreFast(i) => stores[*i as usize].push(pc),
             Instr::LoadFast(i) | Instr::DeleteFast(i) => read[*i as usize] = true,
-            // These see all variables.
+            // These functions read all variables.
             Instr::LoadGlobal(n)
                 if matches!(
                     &*code.names[*n as usize],
@@ -317,7 +318,7 @@ fn unread_stores(code: &Code) -> Vec<(usize, Vec<usize>)> {
         .collect()
 }
 
-/// Statements behind one that never ends normally, in the same block.
+/// Statements after one that never completes, in the same block.
 fn unreached(parsed: &ParsedFile) -> Vec<Unused> {
     let ast = &parsed.ast;
     let mut blocks: Vec<&Block> = vec![&ast.body];
@@ -355,7 +356,7 @@ fn unreached(parsed: &ParsedFile) -> Vec<Unused> {
     out
 }
 
-/// Whether nothing follows a statement.
+/// Whether control never reaches the statement after this one.
 fn never_ends(ast: &Ast, stmt: StmtId) -> bool {
     let block = |b: &Block| b.iter().any(|s| never_ends(ast, *s));
     match &ast.stmts[stmt] {
@@ -365,7 +366,7 @@ fn never_ends(ast: &Ast, stmt: StmtId) -> bool {
     }
 }
 
-/// Whether a statement behind the end says that it is not reached, or makes a generator of the function.
+/// Whether an unreachable statement is deliberate: it marks the place as unreachable, or turns the function into a generator.
 fn is_deliberate(ast: &Ast, stmt: StmtId) -> bool {
     match &ast.stmts[stmt] {
         Stmt::Raise(_) | Stmt::Assert(..) | Stmt::Pass | Stmt::Return(_) => true,

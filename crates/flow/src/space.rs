@@ -115,7 +115,7 @@ fn remedy(what: &str) -> Option<&'static str> {
     })
 }
 
-/// The error for a use of a module of Python's library of which no source is known.
+/// The error for a use of a standard module without source.
 fn not_in_translated_code(module: &str) -> FlowError {
     let text = format!("module {module} of Python's library cannot be used in translated code");
     let help = instead_of_module(module).unwrap_or("look for a replacement in rpython.rlib");

@@ -68,7 +68,7 @@ impl<'db> World<'db> {
         }
     }
 
-    /// The name of a module of Python's library of which no source is known.
+    /// The name of a standard module without source.
     pub(crate) fn empty_module(self, id: ObjId) -> Option<&'db str> {
         match self.object(id)? {
             ObjData::Module { name }

@@ -51,6 +51,8 @@ pub enum Tests {
     Found(Vec<TestItem>),
     /// The module skips itself, and why.
     Skipped(Box<str>),
+    /// `pytest.UsageError`: an option of the command line is wrong.
+    Misused(Box<str>),
     /// Import time failed, or looking for tests did.
     Failed(Box<Diagnostic>),
 }
@@ -304,10 +306,14 @@ pub(crate) fn failure(it: &Interp, e: &Unwind<Value, Fatal>) -> Tests {
     d.notes.retain(|note| !is_own(note));
     if let Unwind::Raise(raised) = e
         && let Value::Ref(class) = &raised.0
-        && it.heap.class_name(*class) == "Skipped"
     {
-        let reason = d.message.strip_prefix("Skipped: ").unwrap_or("");
-        return Tests::Skipped(reason.into());
+        let name = it.heap.class_name(*class);
+        let text = d.message.split_once(": ").map_or("", |(_, text)| text);
+        match name {
+            "Skipped" => return Tests::Skipped(text.into()),
+            "UsageError" => return Tests::Misused(text.into()),
+            _ => {}
+        }
     }
     Tests::Failed(Box::new(d))
 }

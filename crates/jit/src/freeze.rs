@@ -15,7 +15,7 @@ pub(crate) struct Matched {
     pub(crate) exact: bool,
     /// Virtual objects of the state have to be made for that.
     pub(crate) forces: bool,
-    /// Virtual objects are made since writes of them wait that the other state does not have.
+    /// Pending writes that the other state lacks force virtual objects.
     pub(crate) writes: bool,
     /// The boxes of the state that are passed, or if it cannot go on there, those that a
     /// more general state has as variables.
@@ -203,8 +203,7 @@ impl<'a> Matcher<'a> {
         Ok(matched)
     }
 
-    /// A virtual struct is made on the way, and those that it leads to. False if the other state has one of them as a
-    /// virtual struct.
+    /// Marks a virtual struct as forced, and those it refers to. False if one of them stays virtual in the other state.
     fn made(&mut self, v: VirtualId) -> bool {
         match self.fates[v.0 as usize] {
             Fate::Made => return true,

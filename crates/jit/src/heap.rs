@@ -137,7 +137,7 @@ impl JitState {
         }
     }
 
-    /// A place gets another value than the one that was still to be written there.
+    /// Cancels the pending write of a place that is overwritten.
     pub(crate) fn drop_pending(&mut self, object: BoxId, place: Place) {
         let of = |k: &Known| k.pending && k.place == place && self.is_same(k.object, object);
         if let Some(i) = self.heap.known.iter().position(of) {
@@ -152,7 +152,7 @@ impl JitState {
         self.heap.known = self.without_repeated(known);
     }
 
-    /// A place whose index was computed from what is known by now.
+    /// The place with its index as a number, if the base of the index is a constant.
     fn with_known_index(&self, place: Place) -> Place {
         match place {
             Place::Item {

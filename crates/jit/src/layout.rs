@@ -18,13 +18,13 @@ pub(crate) const MOST_ITEMS: u64 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Index {
     Known(u64),
-    /// The sum of a variable of residual code and a constant: the stack pointer of an interpreter, and how far below it.
+    /// Sum of a variable of residual code and a constant, such as an offset from an interpreter's stack pointer.
     Sum(BoxId, i64),
     Unknown,
 }
 
 impl Index {
-    /// Whether two of them may be one item.
+    /// Whether two indexes may be equal.
     fn may_be(self, other: Index) -> bool {
         match (self, other) {
             (Index::Known(i), Index::Known(j)) => i == j,
@@ -63,7 +63,7 @@ impl Place {
         )
     }
 
-    /// The variable that its index is computed from.
+    /// The variable of [`Index::Sum`].
     pub(crate) fn base(&self) -> Option<BoxId> {
         match self {
             Place::Item {
@@ -74,7 +74,7 @@ impl Place {
         }
     }
 
-    /// The same place where the variable of [`Place::base`] has another number.
+    /// The place with another variable for [`Index::Sum`].
     pub(crate) fn with_base(mut self, base: BoxId) -> Place {
         if let Place::Item {
             index: Index::Sum(b, _),

@@ -76,7 +76,8 @@ impl JitState {
         self.pure.push(fact);
     }
 
-    /// A number as the sum of another box and a constant: what it was made of, or itself and 0.
+    /// Splits a number into a base box and a constant whose sum it is. The base is the box itself, and the constant 0, if no
+    /// such sum is known.
     pub(crate) fn sum_of(&self, b: BoxId) -> (BoxId, i64) {
         let add = LLOp::Num(NumFamily::Int, NumOp::Add);
         let of = [PureArg::Box(b), PureArg::Const(signed_word(0).into())];

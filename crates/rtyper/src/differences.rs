@@ -1,5 +1,4 @@
-//! Warnings about operations that do not mean in RPython what they mean in Python, though they are no error: see
-//! [`Difference`].
+//! Warnings about valid operations whose meaning in RPython differs from Python ([`Difference`]).
 
 use taipan_annotator::Spec;
 use taipan_base::{Db, ErrorCode};

@@ -126,8 +126,8 @@ impl IgnoredMethod {
     }
 }
 
-/// The method of one of the program's own classes that an operation relies on, though RPython does not call it. `in_failure`: the
-/// operation only makes the message of an assertion.
+/// The method of a class of the program that Python calls for an operation and RPython does not. `in_failure`: the operation
+/// computes the message of an assertion.
 pub(crate) fn ignored_method(
     rt: &RTyper<'_>,
     annotation: &FunctionAnnotation,

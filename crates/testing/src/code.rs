@@ -72,8 +72,7 @@ pub(super) enum Runner {
 }
 
 impl Runner {
-    /// Runs a test, in a child. `locals` asks for local variables of the functions that an exception ends, which the
-    /// interpreter of bytecode knows.
+    /// Runs a test in a child process. `locals`: failures of interpreted tests have the local variables of their frames.
     pub(super) fn run(&self, db: &Database, case: usize, locals: bool) {
         match self {
             Runner::Native(image, entries) => execute::run_native(image, entries.get(&case)),

@@ -202,6 +202,7 @@ fn tests_of(db: &Database, program: Program) -> Result<Found, Failure> {
             let mut wrong = import_diagnostics(db, program);
             match &**taipan_interp::tests(db, program) {
                 Tests::Skipped(reason) => Ok(Found::Skipped(reason.to_string())),
+                Tests::Misused(why) => Err(Failure::Usage(why.to_string())),
                 Tests::Failed(why) => {
                     // The error may be in a `conftest.py`, which is loaded during collection.
                     if !wrong.contains(why) {
@@ -272,6 +273,6 @@ pub(super) fn runners(db: &Database, program: Program) -> Vec<Option<TestRunner>
     };
     match &**taipan_interp::tests(db, program) {
         Tests::Found(items) => items.iter().map(of).collect(),
-        Tests::Skipped(_) | Tests::Failed(_) => Vec::new(),
+        Tests::Skipped(_) | Tests::Misused(_) | Tests::Failed(_) => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Writes that wait: frames that are not virtualizable do not force the boxes that an instruction pushes.
+//! Delayed writes: a push onto a frame that is not virtualizable does not force the box.
 
 use crate::support::jit::{agrees, report_of};
 use taipan_driver::Engine;
@@ -52,7 +52,7 @@ def main(n):
     return run('CODE', frame)
 ";
 
-/// A `Signature` is made and filled in before its elidable method is called while compiling.
+/// A field of a `Signature` is written before the specialiser calls its elidable method.
 const FILLED: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=[], reds=['n', 'x', 'cache'])
@@ -83,7 +83,7 @@ def main(n):
     return x
 ";
 
-/// Two indexes of one list, which are equal at run time.
+/// Two indexes of one list, equal at run time.
 const INDEXES: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=[], reds=['n', 'x', 'frame'])
@@ -107,7 +107,7 @@ def main(n):
     return x
 ";
 
-/// An object that its constructor publishes under another name. The field never changes later.
+/// An object that its constructor stores in a list before it initialises an immutable field.
 const PUBLISHED: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=[], reds=['n', 'x', 'k', 'pool'])
@@ -133,8 +133,8 @@ def main(n):
     return x
 ";
 
-/// A stack machine that writes its own programs, from numbers: loops over instructions that push, pop, read and write
-/// at indexes that are computed, through two names of one list and two of one cell, and call functions that nobody follows.
+/// A stack machine with a generator of random programs. Its instructions push and pop, read and write lists at variable
+/// indexes, use aliases of a list and of a cell, and call functions that stay calls.
 const RANDOM: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=['pc', 'code'], reds=['n', 'frame'])
@@ -223,7 +223,7 @@ fn mallocs(code: &str) -> u64 {
 
 #[test]
 fn boxes_on_the_stack_of_a_plain_frame_are_not_made() {
-    // Some are made where code goes back to the interpreter. Each push made one of its own before.
+    // The rest is made where code returns to the interpreter.
     let (short, long) = (mallocs("xn+Xn1-N"), mallocs("xn+n-n+n-n+Xn1-N"));
     assert!(long < 2 * short, "{short} {long}");
 }

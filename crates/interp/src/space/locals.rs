@@ -1,4 +1,4 @@
-//! Local variables of the frames that an exception ended, for reports of failed tests.
+//! Local variables of the frames that an exception unwound, for reports of failed tests.
 
 use taipan_engine::Frame;
 
@@ -20,7 +20,7 @@ pub(crate) struct EndedFrames {
 }
 
 impl Interp<'_> {
-    /// Keeps the local variables of a frame that an exception has just reached, if they are wanted.
+    /// Records the local variables of a frame that an exception reaches, if the run asks for them.
     pub(crate) fn keep_locals(&mut self, exception: &Value, code: &Code, frame: &Frame<Value>) {
         let Some(ended) = &mut self.ended_frames else {
             return;
@@ -42,7 +42,7 @@ impl Interp<'_> {
         ended.frames.push((*place, values.collect()));
     }
 
-    /// The variables of the frame of a traceback's entry, with their values as `repr()` gives them; none if they were not kept.
+    /// Names of the variables of a traceback's frame, and `repr()` of their values. Empty if they were not recorded.
     pub(crate) fn locals_at(&mut self, place: TracebackEntry) -> Vec<(String, String)> {
         let ended = self.ended_frames.iter().flat_map(|e| &e.frames);
         let found = ended.rev().find(|(p, _)| *p == place);

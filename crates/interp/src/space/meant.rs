@@ -28,7 +28,7 @@ pub(crate) enum Lacks {
     Parameter(Box<str>, Arc<[Box<str>]>),
 }
 
-/// The remedy for a module of Python's library of which no source is known.
+/// The remedy for a standard module without source.
 fn not_shipped(module: &str) -> String {
     match instead_of_module(module) {
         Some(instead) => format!("`{module}` does not ship with Taipan: {instead}"),

@@ -1,13 +1,13 @@
-//! Writes that wait (RPython: lazy `setfield_gc` and `setarrayitem_gc` of `optimizeopt/heap.py`).
+//! Delayed writes (RPython: lazy `setfield_gc` and `setarrayitem_gc` of `optimizeopt/heap.py`).
 //!
-//! A write of a virtual object into an object that exists would force the virtual one. Frames that are not virtualizable
-//! are written like that by each instruction that pushes a value, and the next push writes over it. So the write stays
-//! [`Known::pending`] until something may read the place, or states meet of which one has no such write:
+//! A write of a virtual object into a real one would force the virtual object. Each push of an interpreter writes a box into a
+//! frame that is not virtualizable, and the next push overwrites it. So the write stays [`Known::pending`] until an
+//! operation may read the place, or until states meet of which one lacks the write:
 //!
 //! ```text
 //! setarrayitem(stack, 0, W_Int(v1))   ; stack[0] is a virtual W_Int, nothing is generated
 //! v2 = getarrayitem(stack, 0)         ; the virtual W_Int
-//! setarrayitem(stack, 0, None)        ; generated: nobody has seen the W_Int
+//! setarrayitem(stack, 0, None)        ; generated; the W_Int is never allocated
 //! ```
 
 use taipan_lltype::{FuncSym, LLConst, StructId};
@@ -21,12 +21,11 @@ use crate::purity::{is_immutable_field, is_quasi_immutable};
 use crate::state::{BoxId, Content, JitState};
 use crate::world::World;
 
-/// Maximum number of writes that wait in a state, those to virtualizables not counted: the values are passed from block to
-/// block.
+/// Maximum number of delayed writes of a state, without those to virtualizables. Their values are arguments of each block.
 const MOST_WAITING: usize = 16;
 
 impl Specializer<'_> {
-    /// Whether a write to an object that exists at run time, at a place that is known for certain, waits.
+    /// Whether a write to a place of a real object is delayed. The place has to be certain.
     pub(super) fn may_wait(
         &self,
         state: &JitState,
@@ -34,7 +33,7 @@ impl Specializer<'_> {
         place: Place,
         value: BoxId,
     ) -> bool {
-        // While compiling, such fields are read in memory.
+        // The specialiser reads such fields from memory.
         let read_now = || match place {
             Place::Field(key) => field_name_of(self.program, key).is_none_or(|name| {
                 is_immutable_field(self.program, key.0, &name)
@@ -49,8 +48,8 @@ impl Specializer<'_> {
             && !read_now()
     }
 
-    /// Writes what waits in lists. An object that becomes known may lead to a list that is read while compiling, and that
-    /// may have been filled just before.
+    /// Emits the delayed writes to lists, before a promotion: the promoted object may lead to a list that the specialiser reads
+    /// from memory, and that was filled before.
     pub(super) fn write_lists(&mut self, world: &mut dyn World, state: &mut JitState) {
         let of_instance = |place: Place| match place {
             Place::Field((ty, _)) => {
@@ -61,8 +60,8 @@ impl Specializer<'_> {
         self.write_pending(world, state, |_, k| is_waiting(k) && !of_instance(k.place));
     }
 
-    /// Writes what a call would read that is made while compiling. Returns whether there was any such write: then
-    /// compilation has to stop until code gets there, since the memory that the call would read is that of now.
+    /// Emits the delayed writes that a call at compile time would read. Returns whether there were any: compilation has to stop
+    /// there, since such a call reads the memory as it is at compile time.
     pub(super) fn write_for_call_now(
         &mut self,
         world: &mut dyn World,
@@ -94,6 +93,7 @@ impl Specializer<'_> {
     }
 }
 
+/// Whether a fact is a delayed write to an object other than a virtualizable.
 fn is_waiting(k: &Known) -> bool {
     k.pending && !k.kept
 }

@@ -28,25 +28,12 @@ pub(super) type FlatSeen = FxHashMap<FlatKey, Vec<(JitState, BlockId)>>;
 /// After so many operations without stopping, what comes has to be short.
 const MOST_STEPS_AT_ONCE: u64 = 50_000;
 
-/// How many versions there are at a merge point inside a function, and at that of a
-/// driver for each set of greens.
-const MOST_VERSIONS: usize = 8;
-const MOST_LOOPS: usize = 5;
-
-/// Maximum number of versions at a driver's merge point where no loop closes. Generalising a state there would
-/// allocate objects that can stay virtual until the loop closes.
-const MOST_BETWEEN: usize = 12;
-
 /// How often code for a merge point is compiled anew since the interpreter came back to it
 /// at once.
 const MOST_STARTS: u32 = 4;
 
-/// With so many versions, objects are made rather than another one for those that exist
-/// while compiling only.
+/// Number of versions above which a state forces its virtual objects rather than starting a further version.
 const MOST_FORCING: usize = 3;
-
-/// The same where objects are only made since writes of them wait: the second version of a loop makes none.
-const MOST_WRITING: usize = 2;
 
 /// Maximum inlining depth of a recursive function of the interpreter, and of all calls (RPython:
 /// `max_unroll_recursion`).
@@ -61,6 +48,45 @@ const MOST_INSIDE: usize = 2;
 /// may be when another one is followed. Others enter their own compiled code.
 const MOST_PORTALS: usize = 5;
 const MOST_FOLLOWED: usize = 1_500;
+
+/// Kinds of merge points.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MergePlace {
+    /// Any merge point of a function that is full.
+    Full,
+    /// A merge point inside a function of the interpreter.
+    Inside,
+    /// A driver's merge point where no loop closes. Generalising a state there would allocate objects that can stay virtual
+    /// until the loop closes.
+    Between,
+    /// A driver's merge point where a loop closes.
+    Loop,
+}
+
+impl MergePlace {
+    fn is_of_driver(self) -> bool {
+        matches!(self, MergePlace::Between | MergePlace::Loop)
+    }
+
+    /// Maximum number of versions, at a driver's merge point for each set of greens.
+    fn most_versions(self) -> usize {
+        match self {
+            MergePlace::Full => 1,
+            MergePlace::Inside => 8,
+            MergePlace::Between => 12,
+            MergePlace::Loop => 5,
+        }
+    }
+
+    /// Number of versions above which a state emits delayed writes rather than starting a further version. The second version
+    /// of a loop keeps them in each round.
+    fn most_writing(self) -> usize {
+        match self {
+            MergePlace::Loop => 2,
+            MergePlace::Full | MergePlace::Inside | MergePlace::Between => 1,
+        }
+    }
+}
 
 impl Specializer<'_> {
     /// Whether so much is compiled, in all or since compilation stopped last, that what comes
@@ -428,8 +454,11 @@ impl Specializer<'_> {
         if self.is_head(state.frame()) {
             state.frame_mut().decides = false;
         }
-        let most = if self.is_full() { 1 } else { MOST_VERSIONS };
-        self.meet(world, state, key, most, false)
+        let place = match self.is_full() {
+            true => MergePlace::Full,
+            false => MergePlace::Inside,
+        };
+        self.meet(world, state, key, place)
     }
 
     /// Whether states that come this way meet before: they did, and nothing was decided at run
@@ -445,12 +474,11 @@ impl Specializer<'_> {
         world: &mut dyn World,
         mut state: JitState,
         key: FlatKey,
-        most: usize,
-        of_driver: bool,
+        place: MergePlace,
     ) -> Result<Option<JitState>, Failure> {
         let seen = self.flat_seen.get_mut(&key);
         let mut entries = seen.map(std::mem::take).unwrap_or_default();
-        let met = self.meet_one(world, &mut state, &mut entries, most, of_driver);
+        let met = self.meet_one(world, &mut state, &mut entries, place);
         // Most of what a compiler keeps are these.
         entries.shrink_to_fit();
         match self.flat_seen.get_mut(&key) {
@@ -478,10 +506,10 @@ impl Specializer<'_> {
         world: &mut dyn World,
         state: &mut JitState,
         entries: &mut Vec<(JitState, BlockId)>,
-        most: usize,
-        of_driver: bool,
+        place: MergePlace,
     ) -> Result<bool, Failure> {
         entries.retain(|e| e.0.assumed.is_none_or(|a| world.holds(a)));
+        let (most, of_driver) = (place.most_versions(), place.is_of_driver());
         let (mut similar, mut forcing) = (None, None);
         let boxes = state.boxes.len();
         for (i, entry) in entries.iter().enumerate().rev() {
@@ -491,7 +519,7 @@ impl Specializer<'_> {
                     return Ok(true);
                 }
                 Ok(m) if m.exact => {
-                    // The fewest objects are made.
+                    // Prefer the version that forces the fewest objects.
                     let makes = |m: &Matched| (m.forces, m.unwritten.len());
                     let better = |f: &(usize, Matched)| makes(&m) <= makes(&f.1);
                     if forcing.as_ref().is_none_or(better) {
@@ -505,8 +533,7 @@ impl Specializer<'_> {
         if let Some((i, m)) = forcing {
             let most_here = match m.forces {
                 true => MOST_FORCING,
-                false if most == MOST_LOOPS => MOST_WRITING,
-                false => 1,
+                false => place.most_writing(),
             };
             if entries.len() >= most.min(most_here) {
                 self.jump(world, state, &entries[i], &m)?;
@@ -650,9 +677,9 @@ impl Specializer<'_> {
         state.forget_old_facts();
         self.write_unreachable(world, &mut state);
         state.compact();
-        let most = match self.is_between(&state) {
-            true => MOST_BETWEEN,
-            false => MOST_LOOPS,
+        let place = match self.is_between(&state) {
+            true => MergePlace::Between,
+            false => MergePlace::Loop,
         };
         let frame = state.frame_mut();
         (frame.greens, frame.closes) = (Some(words.into()), false);
@@ -673,7 +700,7 @@ impl Specializer<'_> {
             *self.started_again.entry(greens).or_default() += 1;
             self.flat_seen.remove(&key);
         }
-        let mut went = self.meet(world, state, key, most, true)?;
+        let mut went = self.meet(world, state, key, place)?;
         if let Some(state) = &mut went {
             let greens = state.frame().greens.clone();
             self.note_merge_point(state.at, &graph.func, greens.as_deref().unwrap_or_default());

@@ -72,7 +72,7 @@ impl Specializer<'_> {
         }
     }
 
-    /// The item that an operand is the index of.
+    /// The index that an operand is.
     fn index(&mut self, world: &mut dyn World, state: &JitState, a: &Arg) -> Index {
         if let Some(word) = self.known_arg(world, state, a) {
             return u64::try_from(word).map_or(Index::Unknown, Index::Known);
@@ -309,7 +309,7 @@ impl Specializer<'_> {
         state.remember(fact);
     }
 
-    /// Whether facts are kept about a place of an object. Items of a virtualizable's list have to be known by number.
+    /// Whether facts about a place are recorded. Items of a virtualizable's list need a constant index.
     fn keeps_facts(&self, state: &JitState, object: BoxId, place: Place) -> bool {
         place.is_certain()
             && (place.base().is_none() || !self.is_list_of_virtualizable(state, object))
@@ -396,7 +396,7 @@ impl Specializer<'_> {
         {
             let kept = self.is_kept(state, pointer, place);
             if kept || self.may_wait(state, pointer, place, value) {
-                // An index that is not known by number may be that of another fact about the object.
+                // A symbolic index may equal that of another fact about the object.
                 let reached = |state: &JitState, k: &Known| {
                     let replaced = k.place == place && state.is_same(k.object, pointer);
                     reaches(state, k, pointer, access) && !replaced

@@ -522,7 +522,8 @@ def monkeypatch(request):
 
 
 class WarningsRecorder(object):
-    """The warnings of a block. Where some are expected, one of them has to be of that class, and have a text that matches."""
+    """Records the warnings of a block. With `expected`, the block fails unless it warns with that class, and with a text that
+    matches `match`."""
 
     def __init__(self, expected=None, match=None):
         self.expected = expected

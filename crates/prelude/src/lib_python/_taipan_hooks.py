@@ -20,7 +20,7 @@ LISTS = {
     'markers': [], 'usefixtures': [], 'addopts': [], 'norecursedirs': [], 'testpaths': []}
 NOTHING = object()
 
-# Before options that have to be declared; other words are options of the target.
+# Prefix of options that a conftest.py has to declare. Words without it may be options of the target.
 OF_CONFTEST = 'conftest:'
 
 
@@ -239,13 +239,10 @@ class Parser(object):
     def parse(self, words):
         """Takes the options of the command line: `--name` or `--name=value`."""
         for word in words:
-            required = word.startswith(OF_CONFTEST)
-            if required:
-                word = word[len(OF_CONFTEST):]
-            name, separator, value = word.partition('=')
+            name, separator, value = option_in(word).partition('=')
             if name not in self.declared:
-                if not required:
-                    continue  # an option of the target
+                if not word.startswith(OF_CONFTEST):
+                    continue
                 raise UsageError('no conftest.py of this file declares the option %s' % (name,))
             attrs = self.declared[name]
             action = attrs.get('action', 'store')
@@ -284,6 +281,11 @@ class Parser(object):
         if default is None:
             default = {None: '', 'bool': False}.get(type, [])
         self.config.lists.setdefault(name, default)
+
+
+def option_in(word):
+    """A word of the command line without its prefix."""
+    return word[len(OF_CONFTEST):] if word.startswith(OF_CONFTEST) else word
 
 
 def converted(name, type, value):
@@ -353,7 +355,7 @@ def configure(path, around, options):
     manager = config.pluginmanager
     for module in reversed(around):
         manager.register(module)
-    config.args = [o[len(OF_CONFTEST):] if o.startswith(OF_CONFTEST) else o for o in options] + [path]
+    config.args = [option_in(word) for word in options] + [path]
     parser = Parser(config)
     manager.call('pytest_addhooks', {'pluginmanager': manager})
     manager.call('pytest_addoption', {'parser': parser, 'pluginmanager': manager})

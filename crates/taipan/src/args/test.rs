@@ -133,11 +133,11 @@ fn report_letters(text: &str) -> Result<String, String> {
     Ok(letters)
 }
 
-/// Prefix of options that have to be declared by a `conftest.py`. Other values of `--target-option` are the target's.
+/// Prefix of values of `--target-option` that a `conftest.py` has to declare. Values without it may be options of the target.
 const OF_CONFTEST: &str = "conftest:";
 
-/// The words of a command line, where long options that `taipan test` does not have are left to `conftest.py` files: they become
-/// values of `--target-option`. Those that are nearly options of `taipan test` stay mistakes.
+/// Rewrites a command line: long options that `taipan test` does not have become values of `--target-option`, for `conftest.py`
+/// files. Near misses of its own options stay, so that the parser reports them.
 pub(crate) fn with_own_options(
     words: impl Iterator<Item = OsString>,
     taipan: &Command,
