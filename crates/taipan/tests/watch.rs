@@ -95,12 +95,15 @@ fn check_in_a_format_for_programs() {
 #[test]
 fn many_files_at_once() {
     let mut main = String::new();
+    let mut sum = "def entry_point(argv):\n    n = 0\n".to_owned();
     let mut files = Vec::new();
     for i in 0..200 {
         main.push_str(&format!("import m{i}\n"));
+        sum.push_str(&format!("    n += m{i}.x\n"));
         files.push((format!("m{i}.py"), format!("x = {i}\n")));
     }
-    main.push_str("def entry_point(argv):\n    return m7.x\n");
+    main.push_str(&sum);
+    main.push_str("    return n\n");
     files.push(("main.py".to_owned(), main));
     let files: Vec<_> = files
         .iter()
