@@ -193,8 +193,7 @@ impl<'a> Matcher<'a> {
                         false => !frozen.nonzero || live.nonzero,
                     };
                 }
-                // A list that another state does not know to be one of a virtualizable.
-                same && nonzero && (frozen.own_list || !live.own_list)
+                same && nonzero && !frozen.owner.differs(live.owner)
             }
         };
         if pointer && !matched && !self.force && is_virtual {

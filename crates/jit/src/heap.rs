@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::code::Slot;
 use crate::held::Held;
 use crate::layout::{Index, Place};
-use crate::state::{BoxId, Content, JitState, Val, Word};
+use crate::state::{BoxId, Content, JitState, Owner, Val, Word};
 
 /// More facts than this are forgotten again, the oldest first.
 const MOST_KNOWN: usize = 128;
@@ -93,13 +93,30 @@ impl JitState {
         if self.is_same(a, b) {
             return true;
         }
-        if self.get(a).own_list != self.get(b).own_list {
-            // Nothing but a virtualizable has such a list.
-            return false;
-        }
         let known = self.constant_of(a).is_some() && self.constant_of(b).is_some();
         let fresh = self.heap.fresh.contains(&a) || self.heap.fresh.contains(&b);
-        !known && !fresh && !self.are_lists_of_one(a, b)
+        !known
+            && !fresh
+            && !self.get(a).owner.differs(self.get(b).owner)
+            && !self.are_lists_of_one(a, b)
+            && !self.have_different_holders(a, b)
+    }
+
+    /// Whether two boxes are lists of different objects, each of which owns its list.
+    fn have_different_holders(&self, a: BoxId, b: BoxId) -> bool {
+        let holder = |list: BoxId| match self.get(list).owner {
+            Owner::Field(_) => {
+                let mut facts = self.heap.known.iter();
+                let holds =
+                    |k: &&Known| matches!(k.place, Place::Field(_)) && self.is_same(k.value, list);
+                facts.find(holds).map(|k| k.object)
+            }
+            _ => None,
+        };
+        match (holder(a), holder(b)) {
+            (Some(x), Some(y)) => !self.may_be_same(x, y),
+            _ => false,
+        }
     }
 
     /// Whether two boxes are different lists of one virtualizable: as in the original, each

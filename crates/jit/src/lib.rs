@@ -80,7 +80,7 @@ pub use known::{KnownNames, NameColor, known_names};
 pub use late_writes::{LateWrite, LateWrites, ObjectFlow};
 pub use notes::{Note, Waits, is_note, type_name};
 pub use online::{StaysCall, looks_inside, stays_call, timeshift_function};
-pub use own_lists::{ListField, leaked_lists, prebuilt_lists};
+pub use own_lists::{ListField, leaked_lists, list_fields, prebuilt_lists};
 pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments, SourceLine};
 pub use purity::is_elidable;
 pub use quasi::{force_quasi_immutable, writes_quasi_immutable};

@@ -35,6 +35,25 @@ pub(crate) enum GenVar {
 /// A field, by the innermost struct that has it.
 pub(crate) type FieldKey = (LLType, usize);
 
+/// Which field a list belongs to, or an array of items: see [`crate::own_lists`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Owner {
+    /// Not known: a new list, or one that a call gave.
+    #[default]
+    Unknown,
+    /// It was read from a place that owns no lists, so no field owns it.
+    Elsewhere,
+    /// This field of some object, which owns its lists.
+    Field(FieldKey),
+}
+
+impl Owner {
+    /// Whether lists of these owners are different for certain.
+    pub(crate) fn differs(self, other: Owner) -> bool {
+        self != Owner::Unknown && other != Owner::Unknown && self != other
+    }
+}
+
 /// What is known of the object that a box points to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Content {
@@ -75,9 +94,8 @@ pub(crate) struct RedBox {
     pub(crate) fact: Option<Fact>,
     /// What is promised of the memory that a known pointer leads to.
     pub(crate) frozen: Frozen,
-    /// It is the list of a field of a virtualizable that alone has its lists: none of the boxes
-    /// of which that is not known points to it.
-    pub(crate) own_list: bool,
+    /// For lists: the field that they belong to.
+    pub(crate) owner: Owner,
 }
 
 impl RedBox {
@@ -318,7 +336,7 @@ impl JitState {
             content: Content::None,
             fact: None,
             frozen: Frozen::No,
-            own_list: false,
+            owner: Owner::Unknown,
         })
     }
 
@@ -331,7 +349,7 @@ impl JitState {
             content: Content::None,
             fact: None,
             frozen: Frozen::No,
-            own_list: false,
+            owner: Owner::Unknown,
         })
     }
 

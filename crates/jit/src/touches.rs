@@ -19,15 +19,15 @@ use crate::layout::{Index, Place, Step, place_at};
 use crate::own_lists::{call_writes, own_lists};
 use crate::program::JitProgram;
 use crate::purity::{call_targets, operand_ty, pointee};
-use crate::state::FieldKey;
+use crate::state::{FieldKey, Owner};
 
 /// Places of one kind, in whatever object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 enum Kind {
     Field(FieldKey),
     Array(LLType),
-    /// Lists that virtualizables have for themselves.
-    OwnList(LLType),
+    /// Lists that a field owns, with arrays of this type.
+    OwnList(FieldKey, LLType),
 }
 
 /// What one call may do.
@@ -55,10 +55,9 @@ impl Touched {
         self.reads_anything && self.writes_anything
     }
 
-    /// Whether it may write to a place of an object, which is a list that a virtualizable has for
-    /// itself if `own`.
-    pub(crate) fn writes(&self, place: Place, own: bool) -> bool {
-        self.writes_anything || kinds(place, own).any(|k| self.writes.contains(&k))
+    /// Whether it may write to a place of an object, which is a list of that owner if it is one.
+    pub(crate) fn writes(&self, place: Place, owner: Owner) -> bool {
+        self.writes_anything || includes(&self.writes, place, owner)
     }
 
     /// Whether it may write to any place at all.
@@ -67,9 +66,8 @@ impl Touched {
     }
 
     /// Whether it may read or write there.
-    pub(crate) fn touches(&self, place: Place, own: bool) -> bool {
-        let mut kinds = kinds(place, own);
-        self.reads_anything || self.writes(place, own) || kinds.any(|k| self.reads.contains(&k))
+    pub(crate) fn touches(&self, place: Place, owner: Owner) -> bool {
+        self.reads_anything || self.writes(place, owner) || includes(&self.reads, place, owner)
     }
 
     fn add(&mut self, other: &Touched) {
@@ -97,14 +95,21 @@ impl Touched {
     }
 }
 
-fn kinds(place: Place, own: bool) -> impl Iterator<Item = Kind> {
-    let (one, two) = match place {
-        Place::Field(key) => (Some(Kind::Field(key)), None),
-        Place::Item { array, .. } if own => (Some(Kind::OwnList(array)), None),
-        Place::Item { array, field, .. } => (Some(Kind::Array(array)), field.map(Kind::Field)),
-        Place::Length(_) => (None, None),
-    };
-    one.into_iter().chain(two)
+/// Whether a place of an object is of one of these kinds.
+fn includes(kinds: &Kinds, place: Place, owner: Owner) -> bool {
+    match place {
+        Place::Field(key) => kinds.contains(&Kind::Field(key)),
+        Place::Item { array, field, .. } => match owner {
+            Owner::Field(key) => kinds.contains(&Kind::OwnList(key, array)),
+            Owner::Elsewhere | Owner::Unknown => {
+                let of_field = |k: &Kind| matches!(k, Kind::OwnList(_, a) if *a == array);
+                kinds.contains(&Kind::Array(array))
+                    || field.is_some_and(|key| kinds.contains(&Kind::Field(key)))
+                    || (owner == Owner::Unknown && kinds.iter().any(of_field))
+            }
+        },
+        Place::Length(_) => false,
+    }
 }
 
 /// What a function does to memory itself, and which functions it calls.
@@ -187,7 +192,7 @@ impl<'p> Touches<'p> {
                 let name = body.fields.get(*index).map(|f| &f.name);
                 name.is_some_and(|name| body.quasi_immutable.contains(name))
             }),
-            Kind::Array(_) | Kind::OwnList(_) => false,
+            Kind::Array(_) | Kind::OwnList(..) => false,
         };
         let may = touched.writes_anything || touched.writes.iter().any(seldom_changes);
         self.invalidating.borrow_mut().insert(f.clone(), may);
@@ -200,10 +205,9 @@ impl<'p> Touches<'p> {
         let touched = self.of(f);
         let step = field.map_or(Step::Item(Index::Unknown), Step::Field);
         match place_at(self.program, container, &[step], false) {
-            // Whose list it is is not known here.
             Some(place) => [
-                touched.touches(place, false) || touched.touches(place, true),
-                touched.writes(place, false) || touched.writes(place, true),
+                touched.touches(place, Owner::Unknown),
+                touched.writes(place, Owner::Unknown),
             ],
             None => self.any(f),
         }
@@ -413,8 +417,8 @@ fn callees_first(
 struct Reader<'a> {
     program: &'a dyn Program,
     graph: &'a LLGraph,
-    /// Variables with lists that virtualizables have for themselves.
-    own_lists: FxHashSet<VarId>,
+    /// The variables with lists that a field owns, and that field.
+    own_lists: FxHashMap<VarId, FieldKey>,
 }
 
 impl Reader<'_> {
@@ -438,14 +442,18 @@ impl Reader<'_> {
                 Some(targets) => {
                     own.callees.extend(targets);
                     // What is called takes them for any other lists.
-                    let lists = op.args.iter().filter(|o| self.is_own_list(o));
-                    let lists: Vec<_> = lists.map(|o| self.array_of(o)).collect();
-                    if lists.is_empty() {
+                    let mut lists = op
+                        .args
+                        .iter()
+                        .filter(|o| self.owner(o).is_some())
+                        .peekable();
+                    if lists.peek().is_none() {
                         return;
                     }
-                    let writes = call_writes(self.program, op, &|o| self.is_own_list(o), 0);
+                    let is_own = |o: &LLOperand| self.owner(o).is_some();
+                    let writes = call_writes(self.program, self.graph, op, &is_own);
                     for list in lists {
-                        match list.map(Kind::OwnList) {
+                        match self.items_kind(list) {
                             Some(kind) if !writes => _ = own.touched.reads.insert(kind),
                             kind => own.touched.adds(kind),
                         }
@@ -455,12 +463,7 @@ impl Reader<'_> {
             },
             View::GcCopyArray { source, dest, .. } => {
                 for list in [source, dest] {
-                    let array = self.array_of(list);
-                    own.touched
-                        .adds(array.map(|array| match self.is_own_list(list) {
-                            true => Kind::OwnList(array),
-                            false => Kind::Array(array),
-                        }));
+                    own.touched.adds(self.items_kind(list));
                 }
             }
             _ if crate::specialize::touches_memory(p) => own.touched = Touched::anything(),
@@ -468,8 +471,18 @@ impl Reader<'_> {
         }
     }
 
-    fn is_own_list(&self, o: &LLOperand) -> bool {
-        o.as_var().is_some_and(|v| self.own_lists.contains(&v))
+    /// The field that owns the list of an operand.
+    fn owner(&self, o: &LLOperand) -> Option<FieldKey> {
+        self.own_lists.get(&o.as_var()?).copied()
+    }
+
+    /// What the items of a list are.
+    fn items_kind(&self, list: &LLOperand) -> Option<Kind> {
+        let array = self.array_of(list)?;
+        Some(match self.owner(list) {
+            Some(key) => Kind::OwnList(key, array),
+            None => Kind::Array(array),
+        })
     }
 
     /// The kind of place that a path leads to.
@@ -483,14 +496,19 @@ impl Reader<'_> {
             .collect();
         match place_at(self.program, container, &steps, false)? {
             Place::Field(key) => Some(Kind::Field(key)),
-            Place::Item { array, .. } if self.is_own_list(object) => Some(Kind::OwnList(array)),
-            Place::Item { array, .. } => Some(Kind::Array(array)),
+            Place::Item { array, .. } => Some(match self.owner(object) {
+                Some(key) => Kind::OwnList(key, array),
+                None => Kind::Array(array),
+            }),
             Place::Length(_) => None,
         }
     }
 
     fn array_of(&self, pointer: &LLOperand) -> Option<LLType> {
         let container = operand_ty(self.graph, pointer).pointee()?;
+        if let Some(array) = container.list_items() {
+            return Some(array);
+        }
         match container.as_struct() {
             None => container.as_array().map(|_| container),
             Some(s) => (self.program.body(s).fields.last())

@@ -104,8 +104,8 @@ pub struct StructBody {
     pub virtualizable: Vec<Arc<str>>,
     /// Those of them with lists of fixed length whose items it keeps as well (`x[*]`).
     pub virtualizable_lists: Vec<Arc<str>>,
-    /// Those of these whose lists nothing else in the program has: found out by the JIT generator, in
-    /// what it believes of a class.
+    /// Fields that own their lists, since nothing else in the program has them: found out by the JIT
+    /// generator, in what it believes of a class.
     pub own_lists: Vec<Arc<str>>,
     /// A C union: all fields lie at its start (hint `union`).
     pub union: bool,
@@ -235,6 +235,26 @@ impl LLType {
                 ..StructBody::default()
             },
         )
+    }
+
+    /// The array type of the items of a list of either kind: a `GcArray` itself, or that of
+    /// [`LLType::gc_list`]. None for other types.
+    pub fn list_items(self) -> Option<LLType> {
+        match self.kind() {
+            TypeKind::Array(a) => a.gc.then_some(self),
+            TypeKind::Struct(s) if s.gc && &*s.name == "list" => {
+                let StructId::Inline(body) = &s.id else {
+                    return None;
+                };
+                match &body.fields[..] {
+                    [length, items] if &*length.name == "length" && &*items.name == "items" => {
+                        items.ty.pointee()
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// `Array(of)`.

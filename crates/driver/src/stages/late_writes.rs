@@ -14,7 +14,7 @@ use taipan_lltype::{FuncKind, FuncSym, StructBody};
 use taipan_rtyper::{RTyper, Universe, instruction_span};
 
 use crate::function::ClassKey;
-use crate::stages::drivers::jit_drivers;
+use crate::stages::drivers::{jit_drivers, may_have_drivers};
 use crate::stages::whole::low_level_facts;
 
 noted! {
@@ -40,7 +40,7 @@ noted! {
 }
 
 noted! {
-    /// The fields of a class with lists of a virtualizable that others have as well.
+    /// The fields of a class whose lists others have as well.
     fn shared_lists(db, class: ClassKey) -> Arc<[Arc<str>]> {
         let all = low_level_facts(db, class.roots(db)).leaked;
         let own = all.iter().filter(|field| field.0 == class.class(db));
@@ -62,13 +62,14 @@ pub(crate) fn believed_body(
         true => Arc::default(),
         false => late_fields(db, class),
     };
-    let mut own_lists = said.virtualizable_lists.clone();
+    let mut own_lists: Vec<Arc<str>> = match may_have_drivers(db, roots) {
+        true => taipan_jit::list_fields(&said).cloned().collect(),
+        // Functions have not been looked at.
+        false => Vec::new(),
+    };
     if !own_lists.is_empty() {
         let shared = shared_lists(db, class);
-        // What never changes is read without noting where.
-        let reads_once =
-            |f: &Arc<str>| said.immutable.contains(f) || said.quasi_immutable.contains(f);
-        own_lists.retain(|f| !shared.contains(f) && !reads_once(f));
+        own_lists.retain(|f| !shared.contains(f));
     }
     if late.is_empty() && own_lists.is_empty() {
         return said;

@@ -1,4 +1,4 @@
-//! Lists of virtualizables beside other lists of the same type.
+//! Lists that a field owns beside other lists of the same type.
 
 use std::sync::{Arc, Mutex};
 
@@ -49,13 +49,60 @@ def main(n):
     return result
 ";
 
-/// Runs the program with a line before the loop, with and without compiled loops; the code of the
+/// The kinds of frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Style {
+    /// With a list of fixed length.
+    Virtualizable,
+    /// The same without `_virtualizable_`.
+    Plain,
+    /// Without `_virtualizable_`, and with a list that grows.
+    Growing,
+}
+
+const NO_CHANGE: (&str, &str) = ("pc = 0", "pc = 0");
+
+const STYLES: [Style; 3] = [Style::Virtualizable, Style::Plain, Style::Growing];
+
+/// The program with frames of that kind.
+fn source(style: Style) -> String {
+    if style == Style::Virtualizable {
+        return SOURCE.to_owned();
+    }
+    let mut source = SOURCE
+        .replace(", virtualizables=['frame']", "")
+        .replace("    _virtualizable_ = ['w_list', 'stack[*]']\n", "")
+        .replace(
+            "        self = jit.hint(self, access_directly=True, fresh_virtualizable=True)\n",
+            "",
+        );
+    if style == Style::Growing {
+        source = source
+            .replace(
+                "        self.stack = [None] * 3\n",
+                "        self.stack = [None] * 3\n        self.stack.append(None)\n",
+            )
+            .replace(
+                "    frame.stack[0] = W(frame.stack[0].value + n)\n",
+                "    frame.stack.append(W(n))\n",
+            )
+            .replace(
+                "= W(frame.stack[0].value ^",
+                "= W(frame.stack.pop().value ^",
+            );
+        assert_eq!(source.matches("append").count(), 2);
+    }
+    source
+}
+
+/// Runs the program with changes and a line before the loop, with and without compiled loops; the code of the
 /// loops.
-fn loops(setup: &str, change: (&str, &str)) -> String {
-    assert!(SOURCE.contains(change.0));
-    let source = SOURCE
-        .replace("SETUP", setup)
-        .replacen(change.0, change.1, 1);
+fn loops(style: Style, setup: &str, changes: &[(&str, &str)]) -> String {
+    let mut source = source(style).replace("SETUP", setup);
+    for (from, to) in changes {
+        assert!(source.contains(from));
+        source = source.replacen(from, to, 1);
+    }
     let mut db = database(&source);
     let expected = outcome(&db, "main", &[40], Engine::LLInterp, None);
     db.generate_jit(true);
@@ -69,7 +116,7 @@ fn loops(setup: &str, change: (&str, &str)) -> String {
                 ..JitOptions::default()
             };
             let got = outcome(&db, "main", &[40], engine, Some(options));
-            assert_eq!(got, expected, "{setup} {engine:?} {threshold}");
+            assert_eq!(got, expected, "{style:?} {setup} {engine:?} {threshold}");
         }
     }
     let report = report.lock().expect("nothing panicked");
@@ -85,43 +132,81 @@ fn made(graphs: &str) -> usize {
 /// The frame owns its stack: reads and writes of another list force no box on it.
 #[test]
 fn nothing_else_has_them() {
-    let own = loops("pass", ("pc = 0", "pc = 0"));
-    let shared = loops(
-        "frame.w_list.items[0] = None",
-        ("self.stack = [None] * 3", "self.stack = stack"),
-    );
-    assert!(made(&own) < made(&shared), "{own}\n{shared}");
+    let straight = [
+        ("0 if w is None else w.value", "w.value"),
+        (
+            "W_List([None] * 3)\n    frame",
+            "W_List([W(7)] * 3)\n    frame",
+        ),
+    ];
+    for style in STYLES {
+        let own = loops(style, "pass", &straight);
+        let [first, second] = straight;
+        let given = (
+            "        self.stack = [None] * 3",
+            "        self.stack = stack",
+        );
+        let shared = loops(style, "pass", &[first, second, given]);
+        assert!(made(&own) < made(&shared), "{style:?}\n{own}\n{shared}");
+    }
 }
 
 /// The list is the stack: whatever way it came by that.
 #[test]
 fn the_same_list() {
-    // Read from the frame.
-    loops("frame.w_list = W_List(frame.stack)", ("pc = 0", "pc = 0"));
-    // Put into the frame.
-    loops(
-        "stack = [W(0), W(1), None]; frame.stack = stack; w_list.items = stack",
-        ("pc = 0", "pc = 0"),
-    );
-    // By way of functions.
-    loops(
-        "w_list.items = same(frame.stack)",
-        ("def step(", "def same(l): return l\ndef step("),
-    );
-    loops(
-        "keep(w_list, frame.stack)",
+    let ways = [
+        // Read from the frame.
+        ("frame.w_list = W_List(frame.stack)", NO_CHANGE),
+        // Put into the frame.
         (
-            "def step(",
-            "def keep(w_list, l): w_list.items = l\ndef step(",
+            "stack = [W(0), W(1), None]; frame.stack = stack; w_list.items = stack",
+            NO_CHANGE,
         ),
-    );
-    loops(
-        "w_list.items = chosen(frame, n)",
+        // By way of functions.
         (
-            "def step(",
-            "def chosen(frame, n):\n    l = [None] * 3\n    if n > 3: l = frame.stack\n    return l\ndef step(",
+            "w_list.items = same(frame.stack)",
+            ("def step(", "def same(l): return l\ndef step("),
         ),
-    );
+        (
+            "keep(w_list, frame.stack)",
+            (
+                "def step(",
+                "def keep(w_list, l): w_list.items = l\ndef step(",
+            ),
+        ),
+        (
+            "w_list.items = chosen(frame, n)",
+            (
+                "def step(",
+                "def chosen(frame, n):\n    l = [None] * 3\n    if n > 3: l = frame.stack\n    \
+                 return l\ndef step(",
+            ),
+        ),
+        // Made once, stored in several frames.
+        (
+            "frame = several(w_list)",
+            (
+                "def step(",
+                "def several(w_list):\n    l = [W(0), W(1), None]\n    i = 0\n    frame = None\n    \
+                 while i < 2:\n        old = frame\n        frame = Frame(w_list, [None] * 3)\n        \
+                 frame.stack = l\n        i += 1\n    return old\ndef step(",
+            ),
+        ),
+        // Made, stored, and kept.
+        (
+            "w_list.items = stored(frame)",
+            (
+                "def step(",
+                "def stored(frame):\n    l = [W(0), W(1), None]\n    frame.stack = l\n    \
+                 return l\ndef step(",
+            ),
+        ),
+    ];
+    for style in STYLES {
+        for (setup, change) in ways {
+            loops(style, setup, &[change]);
+        }
+    }
 }
 
 /// A prebuilt frame has a list that something else has as well.
@@ -133,5 +218,7 @@ fn a_prebuilt_frame() {
          def main(n):\n    frame = prebuilt\n    w_list = frame.w_list\n    \
          frame.stack[0] = W(0)\n    frame.stack[1] = W(1)\n",
     );
-    loops("pass", change);
+    for style in STYLES {
+        loops(style, "pass", &[change]);
+    }
 }

@@ -9,7 +9,7 @@ use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::pure::PureFact;
 use crate::residual::void_operand;
-use crate::state::{Content, GenVar, JitState, RedBox, Val};
+use crate::state::{Content, GenVar, JitState, Owner, RedBox, Val};
 use crate::timeshift::ENSURE_INDEX;
 use crate::world::{Called, World};
 
@@ -337,7 +337,7 @@ impl Specializer<'_> {
                 content: Content::None,
                 fact: None,
                 frozen: Frozen::No,
-                own_list: false,
+                owner: Owner::Unknown,
             })),
         };
         state.frame_mut().values.set(op.result, val);

@@ -84,8 +84,8 @@ impl Specializer<'_> {
         };
         let touched = callee.map(|f| touches.of(&f));
         let read = |state: &JitState, k: &Known| {
-            let own = state.get(k.object).own_list;
-            is_waiting(k) && touched.as_ref().is_none_or(|t| t.touches(k.place, own))
+            let owner = state.get(k.object).owner;
+            is_waiting(k) && touched.as_ref().is_none_or(|t| t.touches(k.place, owner))
         };
         let found = state.heap.known.iter().any(|k| read(state, k));
         self.write_pending(world, state, read);

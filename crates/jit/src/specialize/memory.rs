@@ -20,7 +20,7 @@ use crate::layout::{
     reads_length,
 };
 use crate::state::{
-    BoxId, Content, FieldKey, GenVar, JitState, RedBox, Val, VirtualId, VirtualStruct, Word,
+    BoxId, Content, FieldKey, GenVar, JitState, Owner, RedBox, Val, VirtualId, VirtualStruct, Word,
 };
 use crate::world::World;
 
@@ -150,6 +150,7 @@ impl Specializer<'_> {
             .filter(|p| self.keeps_facts(state, pointer, *p));
         let place = certain.filter(|_| constant || !access.interior);
         if let Some(b) = place.and_then(|p| self.known_value(state, pointer, p)) {
+            self.learn_owner(state, pointer, place, b);
             self.set(state, graph, op, Val::Red(b));
             return Ok(());
         }
@@ -159,6 +160,7 @@ impl Specializer<'_> {
         }
         let v = self.residual.op(state.at, read.view(&operands), info.ty);
         let b = state.variable(v, info.ty);
+        self.learn_owner(state, pointer, access.place, b);
         if let Some(place) = place {
             if !constant {
                 self.learn_value(state, pointer, place, b);
@@ -300,13 +302,27 @@ impl Specializer<'_> {
     }
 
     fn remember(&self, state: &mut JitState, fact: Known) {
-        if fact.list
-            && let Place::Field(key) = fact.place
-        {
-            let value = state.get_mut(fact.value);
-            value.own_list |= self.names_field(key, |body| &body.own_lists);
-        }
+        self.learn_owner(state, fact.object, Some(fact.place), fact.value);
         state.remember(fact);
+    }
+
+    /// Learns which field a list belongs to that is in a place of an object.
+    fn learn_owner(&self, state: &mut JitState, object: BoxId, place: Option<Place>, value: BoxId) {
+        let red = state.get(value);
+        if red.owner != Owner::Unknown || red.ty.pointee().and_then(LLType::list_items).is_none() {
+            return;
+        }
+        let owner = match place {
+            // The array of items of a list that grows.
+            Some(Place::Field((container, _))) if container.list_items().is_some() => {
+                state.get(object).owner
+            }
+            Some(Place::Field(key)) if self.names_field(key, |body| &body.own_lists) => {
+                Owner::Field(key)
+            }
+            _ => Owner::Elsewhere,
+        };
+        state.get_mut(value).owner = owner;
     }
 
     /// Whether facts about a place are recorded. Items of a virtualizable's list need a constant index.
@@ -554,12 +570,12 @@ impl Specializer<'_> {
         }
         let touched: Vec<_> = targets.iter().map(|f| touches.of(f)).collect();
         self.write_pending(world, state, |state, k| {
-            let own = state.get(k.object).own_list;
-            touched.iter().any(|t| t.touches(k.place, own))
+            let owner = state.get(k.object).owner;
+            touched.iter().any(|t| t.touches(k.place, owner))
         });
         state.forget(|state, k| {
-            let own = state.get(k.object).own_list;
-            let written = touched.iter().any(|t| t.writes(k.place, own));
+            let owner = state.get(k.object).owner;
+            let written = touched.iter().any(|t| t.writes(k.place, owner));
             written && !state.heap.fresh.contains(&k.object)
         });
     }
@@ -916,7 +932,7 @@ impl Specializer<'_> {
             content: Content::Virtual(number),
             fact: None,
             frozen: Frozen::No,
-            own_list: false,
+            owner: Owner::Unknown,
         });
         state.virtuals.push(VirtualStruct { ty, fields, own });
         own

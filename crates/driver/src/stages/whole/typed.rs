@@ -78,7 +78,7 @@ noted! {
 }
 
 noted! {
-    /// The fields with lists of virtualizables whose lists a function gives away.
+    /// The fields whose lists a function shares with others.
     fn leaked_lists_of(db, f: LLFunction) -> Arc<[ListField]> {
         let Some(Ok(graph)) = rtyped(db, f.roots(db), f.sym(db)) else {
             return Arc::default();
@@ -154,7 +154,7 @@ struct Typed {
     gone: Vec<FuncSym>,
     broken: FxHashSet<NodeIx>,
     marked: FxHashSet<NodeIx>,
-    /// Those that give lists of virtualizables away.
+    /// Those that share lists of a field with others.
     leaking: FxHashSet<NodeIx>,
     /// Those with operations that silently differ from Python.
     differing: FxHashSet<NodeIx>,
