@@ -10,6 +10,7 @@
 //! self.stack.append(w)            ; fine: a list that grows owns its array of items
 //! self.stack = stack              ; an argument: somebody else has it
 //! args = self.stack               ; fine, as long as only items of it are asked for
+//! for w in self.stack: ...        ; fine
 //! return self.stack               ; somebody else gets it
 //! ```
 //!
@@ -22,8 +23,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ObjId, Operation, VarId};
 use taipan_lltype::{
-    LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, StaticSym, StructBody,
-    StructId, View,
+    LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, SIGNED, StaticSym,
+    StaticValue, StructBody, StructId, View,
 };
 
 use crate::purity::{field_of, handed_on, operand_ty};
@@ -44,7 +45,7 @@ struct Followed<'a> {
     depth: u32,
 }
 
-/// The variables of a graph that hold lists of one field, or the array of items of one.
+/// The variables of a graph that hold lists of one field, or the array of items or an iterator of one.
 type Held = FxHashSet<VarId>;
 
 fn holds(held: &Held, o: &LLOperand) -> bool {
@@ -107,18 +108,31 @@ pub fn leaked_lists(program: &dyn Program, graph: &LLGraph) -> BTreeSet<ListFiel
     leaked
 }
 
-/// The fields with lists that a prebuilt object of a type has: other prebuilt objects may have its lists.
-pub fn prebuilt_lists(program: &dyn Program, ty: LLType) -> BTreeSet<ListField> {
+/// The fields with lists that a prebuilt object has: other prebuilt objects may have its lists.
+pub fn prebuilt_lists(program: &dyn Program, object: &StaticSym) -> BTreeSet<ListField> {
+    let data = program.static_data(object);
     let mut all = BTreeSet::new();
-    let mut next = Some(ty);
-    while let Some(ty) = next {
+    let mut next = Some((data.ty, &data.value));
+    while let Some((ty, value)) = next {
         let Some(s) = ty.as_struct() else { break };
         let StructId::Instance(class) = s.id else {
             break;
         };
         let body = program.body(s);
-        all.extend(list_fields(&body).map(|name| (class, name.clone())));
-        next = body.fields.first().map(|f| f.ty);
+        let StaticValue::Struct(values) = value else {
+            break;
+        };
+        let lists: FxHashSet<&Arc<str>> = list_fields(&body).collect();
+        for (field, value) in body.fields.iter().zip(values) {
+            let is_shared = match value {
+                StaticValue::Const(c) => !has_no_items(program, c),
+                _ => true,
+            };
+            if is_shared && lists.contains(&field.name) {
+                all.insert((class, field.name.clone()));
+            }
+        }
+        next = body.fields.first().map(|f| f.ty).zip(values.first());
     }
     all
 }
@@ -198,12 +212,32 @@ fn is_null(o: &LLOperand) -> bool {
     matches!(o, LLOperand::Const(LLConst::Null(_)))
 }
 
-/// Whether it is the array without items that new lists begin with.
-fn is_empty_array(o: &LLOperand) -> bool {
-    let LLOperand::Const(LLConst::Static(sym, _)) = o else {
-        return false;
+/// Whether a constant is null or an array without items. Nothing can be written there, so several
+/// fields may have it.
+fn has_no_items(program: &dyn Program, c: &LLConst) -> bool {
+    match c {
+        LLConst::Null(_) => true,
+        LLConst::Static(sym, ty) if ty.pointee().is_some_and(|t| t.as_array().is_some()) => {
+            matches!(&program.static_data(sym).value, StaticValue::Array(items) if items.is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// The array type of the items of a list or of an iterator over one.
+pub(crate) fn items_of(ty: LLType) -> Option<LLType> {
+    ty.list_items().or_else(|| iterated(ty)?.list_items())
+}
+
+/// The type of the list that an iterator is over: a struct of the RTyper with a list and a number.
+fn iterated(ty: LLType) -> Option<LLType> {
+    let StructId::Inline(body) = &ty.as_struct()?.id else {
+        return None;
     };
-    matches!(&**sym, StaticSym::Value(_, ty) if ty.as_array().is_some())
+    match &body.fields[..] {
+        [list, index] if index.ty == *SIGNED => list.ty.pointee().filter(|t| is_list_ty(*t)),
+        _ => None,
+    }
 }
 
 impl<'a> Followed<'a> {
@@ -232,7 +266,7 @@ impl<'a> Followed<'a> {
     }
 
     /// Adds the variables that get their values from these, through calls as well, and those that hold the
-    /// array of items of one.
+    /// array of items or an iterator of one.
     fn spread(&self, held: &mut Held) {
         let graph = self.graph;
         let order = graph.reachable();
@@ -247,6 +281,15 @@ impl<'a> Followed<'a> {
                     let same = match op.view() {
                         View::Getfield { object, .. } => {
                             holds(held, object) && graph.ty(op.result).is_gc_ptr()
+                        }
+                        View::Setfield { object, value, .. } => {
+                            if let Some(v) = object.as_var()
+                                && holds(held, value)
+                                && self.is_iterator(object)
+                            {
+                                held.insert(v);
+                            }
+                            false
                         }
                         _ => match called_with(self.program, op, &|o| holds(held, o)) {
                             Some((callee, sources)) => self.callee(&callee).returns_one(sources),
@@ -270,6 +313,11 @@ impl<'a> Followed<'a> {
                 return;
             }
         }
+    }
+
+    fn is_iterator(&self, o: &LLOperand) -> bool {
+        let pointee = operand_ty(self.graph, o).pointee();
+        pointee.is_some_and(|ty| !is_list_ty(ty) && iterated(ty).is_some())
     }
 
     fn call_writes(&self, op: &Operation<LowLevel>, passed: &dyn Fn(&LLOperand) -> bool) -> bool {
@@ -305,10 +353,7 @@ impl<'a> Followed<'a> {
     /// Whether the lists in these variables are only used for access to items and lengths, in the function and
     /// its callees.
     fn stays_here(&self, sources: Held) -> bool {
-        let is_list = |v: &VarId| {
-            let pointee = self.graph.ty(*v).pointee();
-            pointee.and_then(LLType::list_items).is_some()
-        };
+        let is_list = |v: &VarId| self.graph.ty(*v).pointee().and_then(items_of).is_some();
         if self.depth > MOST_DEPTH || !sources.iter().all(is_list) {
             return false;
         }
@@ -364,6 +409,9 @@ impl<'a> Followed<'a> {
             | View::Keepalive { .. } => true,
             // The length or the array of items of a list that grows.
             View::Getfield { object, .. } => holds(held, object),
+            View::Setfield { object, value, .. } if self.is_iterator(object) => {
+                holds(held, value) || !operand_ty(self.graph, value).is_gc_ptr()
+            }
             View::Setfield { object, value, .. } | View::BareSetfield { object, value, .. } => {
                 holds(held, object)
                     && !holds(held, value)
@@ -383,8 +431,8 @@ impl<'a> Followed<'a> {
     /// Whether the list or array stored by an operation is new: one allocation makes it for this store
     /// alone, and nothing else refers to it.
     fn is_new(&self, store: (BlockId, usize), value: &LLOperand) -> bool {
-        if is_null(value) || is_empty_array(value) {
-            return true;
+        if let LLOperand::Const(c) = value {
+            return has_no_items(self.program, c);
         }
         let Some(v) = value.as_var() else {
             return false;

@@ -16,7 +16,7 @@ use taipan_lltype::{
 };
 
 use crate::layout::{Index, Place, Step, place_at};
-use crate::own_lists::{call_writes, own_lists};
+use crate::own_lists::{call_writes, items_of, own_lists};
 use crate::program::JitProgram;
 use crate::purity::{call_targets, operand_ty, pointee};
 use crate::state::{FieldKey, Owner};
@@ -506,7 +506,7 @@ impl Reader<'_> {
 
     fn array_of(&self, pointer: &LLOperand) -> Option<LLType> {
         let container = operand_ty(self.graph, pointer).pointee()?;
-        if let Some(array) = container.list_items() {
+        if let Some(array) = items_of(container) {
             return Some(array);
         }
         match container.as_struct() {

@@ -151,6 +151,43 @@ fn nothing_else_has_them() {
     }
 }
 
+/// Loops over the list, empty lists of prebuilt frames and lists that are replaced share nothing.
+#[test]
+fn harmless_uses() {
+    let straight = [
+        ("0 if w is None else w.value", "w.value"),
+        (
+            "W_List([None] * 3)\n    frame",
+            "W_List([W(7)] * 3)\n    frame",
+        ),
+    ];
+    let uses = [
+        (
+            "n += count(frame)",
+            "def count(frame):\n    n = 0\n    for w in frame.stack:\n        if w is None: n += 1\n    \
+             return n\ndef step(",
+        ),
+        (
+            "n += len(other(n).stack)",
+            "none = Frame(None, None)\nnone.stack = []\ndef other(n):\n    \
+             return none if n else Frame(None, None)\ndef step(",
+        ),
+        (
+            "replace(frame)",
+            "def replace(frame):\n    stack = [None] * 3\n    i = 0\n    while i < 3:\n        \
+             stack[i] = frame.stack[i]\n        i += 1\n    frame.stack = stack\ndef step(",
+        ),
+    ];
+    for style in [Style::Virtualizable, Style::Plain] {
+        let own = loops(style, "pass", &straight);
+        for (setup, functions) in uses {
+            let [first, second] = straight;
+            let used = loops(style, setup, &[first, second, ("def step(", functions)]);
+            assert_eq!(made(&own), made(&used), "{style:?}\n{own}\n{used}");
+        }
+    }
+}
+
 /// The list is the stack: whatever way it came by that.
 #[test]
 fn the_same_list() {

@@ -19,6 +19,7 @@ use crate::layout::{
     Index, MOST_ITEMS, Place, Shape, Step, array_field, field, field_name_of, place_at,
     reads_length,
 };
+use crate::own_lists::items_of;
 use crate::state::{
     BoxId, Content, FieldKey, GenVar, JitState, Owner, RedBox, Val, VirtualId, VirtualStruct, Word,
 };
@@ -309,12 +310,12 @@ impl Specializer<'_> {
     /// Learns which field a list belongs to that is in a place of an object.
     fn learn_owner(&self, state: &mut JitState, object: BoxId, place: Option<Place>, value: BoxId) {
         let red = state.get(value);
-        if red.owner != Owner::Unknown || red.ty.pointee().and_then(LLType::list_items).is_none() {
+        if red.owner != Owner::Unknown || red.ty.pointee().and_then(items_of).is_none() {
             return;
         }
         let owner = match place {
-            // The array of items of a list that grows.
-            Some(Place::Field((container, _))) if container.list_items().is_some() => {
+            // The array of items of a list that grows, or the list of an iterator.
+            Some(Place::Field((container, _))) if items_of(container).is_some() => {
                 state.get(object).owner
             }
             Some(Place::Field(key)) if self.names_field(key, |body| &body.own_lists) => {

@@ -189,9 +189,9 @@ impl Level for Typed {
 
     fn data_fact(db: &dyn Db, key: StaticKey, references: &mut References) -> Fact {
         let leaked = match key.sym(db) {
-            StaticSym::Object(_, ty) if may_have_drivers(db, key.roots(db)) => {
+            object @ StaticSym::Object(..) if may_have_drivers(db, key.roots(db)) => {
                 let program = StageProgram::new(db, key.roots(db), GraphStage::Rtyped);
-                taipan_jit::prebuilt_lists(&program, *ty)
+                taipan_jit::prebuilt_lists(&program, object)
             }
             _ => BTreeSet::new(),
         };
