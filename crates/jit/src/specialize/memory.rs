@@ -307,21 +307,24 @@ impl Specializer<'_> {
         state.remember(fact);
     }
 
-    /// Learns which field a list belongs to that is in a place of an object.
+    /// Learns which field a list belongs to that is in a place of an object. A pointer in any other place is no
+    /// list that a field owns, erased ones included.
     fn learn_owner(&self, state: &mut JitState, object: BoxId, place: Option<Place>, value: BoxId) {
         let red = state.get(value);
-        if red.owner != Owner::Unknown || red.ty.pointee().and_then(items_of).is_none() {
+        if red.owner != Owner::Unknown || !red.ty.is_gc_ptr() {
             return;
         }
+        let is_list = red.ty.pointee().and_then(items_of).is_some();
         let owner = match place {
+            None => return,
             // The array of items of a list that grows, or the list of an iterator.
             Some(Place::Field((container, _))) if items_of(container).is_some() => {
                 state.get(object).owner
             }
-            Some(Place::Field(key)) if self.names_field(key, |body| &body.own_lists) => {
+            Some(Place::Field(key)) if is_list && self.names_field(key, |body| &body.own_lists) => {
                 Owner::Field(key)
             }
-            _ => Owner::Elsewhere,
+            Some(_) => Owner::Elsewhere,
         };
         state.get_mut(value).owner = owner;
     }
