@@ -17,30 +17,112 @@
 //! Then a write to an item of such a list changes no other list, and the other way round. What a
 //! function does by itself is found out here; the driver puts that together.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ObjId, Operation, VarId};
 use taipan_lltype::{
-    LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, SIGNED, StaticSym,
-    StaticValue, StructBody, StructId, View,
+    FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, SIGNED,
+    StaticSym, StaticValue, StructBody, StructId, View,
 };
 
 use crate::purity::{field_of, handed_on, operand_ty};
 use crate::state::FieldKey;
 
-/// How deep calls are followed that get such a list.
-const MOST_DEPTH: u32 = 8;
+/// How deep calls are followed that get such a list. Beyond that a field is said to share its lists.
+const MOST_DEPTH: u32 = 32;
+
+/// How many functions are looked at, at most, for one graph. Beyond that as well.
+const MOST_LOOKS: usize = 4_000;
 
 /// A field of a class with lists.
 pub type ListField = (ObjId, Arc<str>);
+
+/// A question about a function that a list is passed to, as the arguments at these positions.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Question {
+    about: About,
+    function: FuncSym,
+    passed: Vec<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum About {
+    /// [`Followed::returns_one`]
+    Returns,
+    /// [`Followed::stays_here`]
+    Stays,
+    /// [`Followed::returns_new`]
+    ReturnsNew,
+    /// [`Followed::call_writes`]
+    Writes,
+}
+
+impl About {
+    /// The answer about a function inside itself: the least solution of `Returns` and `Writes`, the
+    /// greatest one of `Stays`. A function that returns a list which it got from itself is not said to make it.
+    fn inside_itself(self) -> bool {
+        self == About::Stays
+    }
+}
+
+/// Answers to questions about the functions that one graph calls.
+#[derive(Default)]
+struct Answers {
+    /// None while the function is being looked at.
+    known: RefCell<FxHashMap<Question, Option<bool>>>,
+    /// Whether an answer was taken from a function that is being looked at.
+    assumed: Cell<bool>,
+    looks: Cell<usize>,
+}
+
+impl Answers {
+    /// The answer to a question, which `look` finds. One that rests on a function which is being looked at is kept only if it
+    /// would not change with that.
+    fn of(&self, question: Question, look: impl FnOnce() -> bool) -> bool {
+        let inside = question.about.inside_itself();
+        match self.known.borrow().get(&question) {
+            Some(Some(known)) => return *known,
+            Some(None) => {
+                self.assumed.set(true);
+                return inside;
+            }
+            None => {}
+        }
+        self.looks.set(self.looks.get() + 1);
+        if self.gave_up() {
+            return inside;
+        }
+        self.known.borrow_mut().insert(question.clone(), None);
+        let before = self.assumed.replace(false);
+        let found = look();
+        let mut known = self.known.borrow_mut();
+        match found == inside && self.assumed.get() {
+            true => known.remove(&question),
+            false => known.insert(question, Some(found)),
+        };
+        self.assumed.set(before || self.assumed.get());
+        found
+    }
+
+    /// Whether so much was looked at that answers are guesses.
+    fn gave_up(&self) -> bool {
+        self.looks.get() > MOST_LOOKS
+    }
+
+    fn give_up(&self) {
+        self.looks.set(MOST_LOOKS + 1);
+    }
+}
 
 /// A graph in which lists are followed.
 #[derive(Clone, Copy)]
 struct Followed<'a> {
     program: &'a dyn Program,
     graph: &'a LLGraph,
+    answers: &'a Answers,
     /// How many calls lead here from where a list was read or made.
     depth: u32,
 }
@@ -62,11 +144,9 @@ pub fn list_fields(body: &StructBody) -> impl Iterator<Item = &Arc<str>> {
 /// The fields whose lists a function shares with others. The program has the graphs of what it calls, as
 /// the RTyper made them.
 pub fn leaked_lists(program: &dyn Program, graph: &LLGraph) -> BTreeSet<ListField> {
-    let whole = Followed {
-        program,
-        graph,
-        depth: 0,
-    };
+    let answers = Answers::default();
+    let whole = Followed::new(program, graph, &answers);
+    let mut stored: Vec<ListField> = Vec::new();
     let mut leaked = BTreeSet::new();
     let mut read: FxHashMap<VarId, ListField> = FxHashMap::default();
     for b in graph.reachable() {
@@ -87,11 +167,11 @@ pub fn leaked_lists(program: &dyn Program, graph: &LLGraph) -> BTreeSet<ListFiel
                     field,
                     value,
                 } => {
-                    if let Some(list) = whole.list_field(object, field)
-                        && !leaked.contains(&list)
-                        && !whole.is_new((b, i), value)
-                    {
-                        leaked.insert(list);
+                    if let Some(list) = whole.list_field(object, field) {
+                        if !leaked.contains(&list) && !whole.is_new((b, i), value) {
+                            leaked.insert(list.clone());
+                        }
+                        stored.push(list);
                     }
                 }
                 _ => {}
@@ -104,6 +184,9 @@ pub fn leaked_lists(program: &dyn Program, graph: &LLGraph) -> BTreeSet<ListFiel
         if !whole.stays_here(of_field.map(|r| *r.0).collect()) {
             leaked.insert(field);
         }
+    }
+    if answers.gave_up() {
+        leaked.extend(read.into_values().chain(stored));
     }
     leaked
 }
@@ -137,13 +220,14 @@ pub fn prebuilt_lists(program: &dyn Program, object: &StaticSym) -> BTreeSet<Lis
     all
 }
 
-/// The variables of a graph that hold a list which a field owns, or its array of items, and that field.
-pub(crate) fn own_lists(program: &dyn Program, graph: &LLGraph) -> FxHashMap<VarId, FieldKey> {
-    let whole = Followed {
-        program,
-        graph,
-        depth: 0,
-    };
+/// The variables of a graph that hold a list which a field owns, or its array of items, and that field. None if
+/// that takes too long to find out.
+pub(crate) fn own_lists(
+    program: &dyn Program,
+    graph: &LLGraph,
+) -> Option<FxHashMap<VarId, FieldKey>> {
+    let answers = Answers::default();
+    let whole = Followed::new(program, graph, &answers);
     let mut read: FxHashMap<FieldKey, Held> = FxHashMap::default();
     for b in graph.reachable() {
         for op in &graph.block(b).operations {
@@ -160,7 +244,7 @@ pub(crate) fn own_lists(program: &dyn Program, graph: &LLGraph) -> FxHashMap<Var
         whole.spread(&mut held);
         all.extend(held.into_iter().map(|v| (v, key)));
     }
-    all
+    (!answers.gave_up()).then_some(all)
 }
 
 /// The key of a field that owns its lists.
@@ -178,34 +262,59 @@ pub(crate) fn call_writes(
     op: &Operation<LowLevel>,
     passed: &dyn Fn(&LLOperand) -> bool,
 ) -> bool {
-    let whole = Followed {
-        program,
-        graph,
-        depth: 0,
-    };
-    whole.call_writes(op, passed)
+    let answers = Answers::default();
+    let whole = Followed::new(program, graph, &answers);
+    whole.call_writes(op, passed) || answers.gave_up()
 }
 
-/// The graph that a call reaches which passes such lists, and the arguments that they become there.
-fn called_with(
-    program: &dyn Program,
-    op: &Operation<LowLevel>,
-    passed: &dyn Fn(&LLOperand) -> bool,
-) -> Option<(Arc<LLGraph>, Held)> {
-    let View::DirectCall {
-        callee: LLOperand::Const(LLConst::Func(f)),
-        args,
-    } = op.view()
-    else {
-        return None;
-    };
-    if !args.iter().any(passed) {
-        return None;
+/// A function that a call reaches which passes such lists.
+struct Called {
+    function: FuncSym,
+    graph: Arc<LLGraph>,
+    /// The numbers of the arguments that are such lists.
+    passed: Vec<usize>,
+}
+
+impl Called {
+    /// What a call of one function passes; none for other operations.
+    fn by(
+        program: &dyn Program,
+        op: &Operation<LowLevel>,
+        is_passed: &dyn Fn(&LLOperand) -> bool,
+    ) -> Option<Called> {
+        let View::DirectCall {
+            callee: LLOperand::Const(LLConst::Func(f)),
+            args,
+        } = op.view()
+        else {
+            return None;
+        };
+        let passed = args.iter().enumerate().filter(|(_, a)| is_passed(a));
+        let passed: Vec<usize> = passed.map(|(i, _)| i).collect();
+        if passed.is_empty() {
+            return None;
+        }
+        let graph = program.graph(f).filter(|g| g.args().len() == args.len())?;
+        Some(Called {
+            function: f.clone(),
+            graph,
+            passed,
+        })
     }
-    let callee = program.graph(f).filter(|g| g.args().len() == args.len())?;
-    let sources = args.iter().zip(callee.args()).filter(|(a, _)| passed(a));
-    let sources = sources.map(|(_, v)| *v).collect();
-    Some((callee, sources))
+
+    /// The variables of the function that hold them at its start.
+    fn sources(&self) -> Held {
+        let args = self.graph.args();
+        self.passed.iter().map(|i| args[*i]).collect()
+    }
+
+    fn question(&self, about: About) -> Question {
+        Question {
+            about,
+            function: self.function.clone(),
+            passed: self.passed.clone(),
+        }
+    }
 }
 
 fn is_null(o: &LLOperand) -> bool {
@@ -241,16 +350,38 @@ fn iterated(ty: LLType) -> Option<LLType> {
 }
 
 impl<'a> Followed<'a> {
+    fn new(program: &'a dyn Program, graph: &'a LLGraph, answers: &'a Answers) -> Self {
+        Followed {
+            program,
+            graph,
+            answers,
+            depth: 0,
+        }
+    }
+
     /// The same in the graph of a function that is called.
     fn callee<'b>(&self, graph: &'b LLGraph) -> Followed<'b>
     where
         'a: 'b,
     {
+        if self.depth == MOST_DEPTH {
+            self.answers.give_up();
+        }
         Followed {
-            program: self.program,
             graph,
             depth: self.depth + 1,
+            ..*self
         }
+    }
+
+    /// The answer to a question about a function that is called.
+    fn ask(
+        &self,
+        question: Question,
+        graph: &LLGraph,
+        look: impl FnOnce(Followed<'_>) -> bool,
+    ) -> bool {
+        self.answers.of(question, || look(self.callee(graph)))
     }
 
     /// The field with lists that an access is to.
@@ -291,8 +422,8 @@ impl<'a> Followed<'a> {
                             }
                             false
                         }
-                        _ => match called_with(self.program, op, &|o| holds(held, o)) {
-                            Some((callee, sources)) => self.callee(&callee).returns_one(sources),
+                        _ => match Called::by(self.program, op, &|o| holds(held, o)) {
+                            Some(called) => self.returns_one(&called),
                             None => handed_on(op).is_some_and(|o| holds(held, o)),
                         },
                     };
@@ -321,40 +452,45 @@ impl<'a> Followed<'a> {
     }
 
     fn call_writes(&self, op: &Operation<LowLevel>, passed: &dyn Fn(&LLOperand) -> bool) -> bool {
-        let called = called_with(self.program, op, passed).filter(|_| self.depth <= MOST_DEPTH);
-        let Some((callee, mut held)) = called else {
+        let Some(called) = Called::by(self.program, op, passed) else {
             return true;
         };
-        let inner = self.callee(&callee);
-        inner.spread(&mut held);
-        let holds = |o: &LLOperand| holds(&held, o);
-        let operations = callee.reachable().into_iter();
-        let mut operations = operations.flat_map(|b| &callee.block(b).operations);
-        operations.any(|op| match op.view() {
-            View::Setarrayitem { array, .. } | View::BareSetarrayitem { array, .. } => holds(array),
-            View::GcCopyArray { dest, .. } => holds(dest),
-            View::DirectCall { args, .. } | View::IndirectCall { args, .. } => {
-                args.iter().any(holds) && inner.call_writes(op, &holds)
-            }
-            _ => false,
+        self.ask(called.question(About::Writes), &called.graph, |inner| {
+            let mut held = called.sources();
+            inner.spread(&mut held);
+            let holds = |o: &LLOperand| holds(&held, o);
+            let operations = inner.graph.reachable().into_iter();
+            let mut operations = operations.flat_map(|b| &inner.graph.block(b).operations);
+            operations.any(|op| match op.view() {
+                View::Setarrayitem { array, .. } | View::BareSetarrayitem { array, .. } => {
+                    holds(array)
+                }
+                View::GcCopyArray { dest, .. } => holds(dest),
+                View::DirectCall { args, .. } | View::IndirectCall { args, .. } => {
+                    args.iter().any(holds) && inner.call_writes(op, &holds)
+                }
+                _ => false,
+            })
         })
     }
 
-    /// Whether the function may return one of the lists in these variables of its own.
-    fn returns_one(&self, mut held: Held) -> bool {
-        let result = self.graph.returnvar();
-        if self.depth > MOST_DEPTH || !self.graph.ty(result).is_gc_ptr() {
-            return false;
-        }
-        self.spread(&mut held);
-        held.contains(&result)
+    /// Whether a function may return one of the lists that it gets.
+    fn returns_one(&self, called: &Called) -> bool {
+        let graph = &called.graph;
+        let result = graph.returnvar();
+        graph.ty(result).is_gc_ptr()
+            && self.ask(called.question(About::Returns), graph, |inner| {
+                let mut held = called.sources();
+                inner.spread(&mut held);
+                held.contains(&result)
+            })
     }
 
     /// Whether the lists in these variables are only used for access to items and lengths, in the function and
     /// its callees.
     fn stays_here(&self, sources: Held) -> bool {
         let is_list = |v: &VarId| self.graph.ty(*v).pointee().and_then(items_of).is_some();
-        if self.depth > MOST_DEPTH || !sources.iter().all(is_list) {
+        if !sources.iter().all(is_list) {
             return false;
         }
         let mut held = sources;
@@ -421,8 +557,11 @@ impl<'a> Followed<'a> {
                 !holds(held, value)
             }
             View::DirectCall { .. } => {
-                let called = called_with(self.program, op, &|o| holds(held, o));
-                called.is_some_and(|(callee, sources)| self.callee(&callee).stays_here(sources))
+                let called = Called::by(self.program, op, &|o| holds(held, o));
+                called.is_some_and(|c| {
+                    let question = c.question(About::Stays);
+                    self.ask(question, &c.graph, |inner| inner.stays_here(c.sources()))
+                })
             }
             _ => false,
         }
@@ -438,7 +577,7 @@ impl<'a> Followed<'a> {
             return false;
         };
         let graph = self.graph;
-        if self.depth > MOST_DEPTH || !operand_ty(graph, value).pointee().is_some_and(is_list_ty) {
+        if !operand_ty(graph, value).pointee().is_some_and(is_list_ty) {
             return false;
         }
         graph.reachable().into_iter().any(|b| {
@@ -453,13 +592,17 @@ impl<'a> Followed<'a> {
                 held.contains(&v)
                     && !held.contains(&graph.returnvar())
                     && self.uses_are_harmless(&held, Some(store))
-                    && self.once_for_each(b, store.0)
+                    && self.once_for_each(b, store.0, &held)
             })
         })
     }
 
-    /// Whether control gets from a store to the same store only by way of the block that makes the list.
-    fn once_for_each(&self, made: BlockId, store: BlockId) -> bool {
+    /// Whether each list that a block makes is stored once at most: no list from before gets into that block, and
+    /// control gets from the store to the same store only by way of that block.
+    fn once_for_each(&self, made: BlockId, store: BlockId, held: &Held) -> bool {
+        if (self.graph.block(made).inputargs.iter()).any(|v| held.contains(v)) {
+            return false;
+        }
         if made == store {
             return true;
         }
@@ -485,10 +628,14 @@ impl<'a> Followed<'a> {
             View::DirectCall {
                 callee: LLOperand::Const(LLConst::Func(f)),
                 ..
-            } => {
-                self.depth < MOST_DEPTH
-                    && (self.program.graph(f)).is_some_and(|g| self.callee(&g).returns_new())
-            }
+            } => self.program.graph(f).is_some_and(|g| {
+                let question = Question {
+                    about: About::ReturnsNew,
+                    function: f.clone(),
+                    passed: Vec::new(),
+                };
+                self.ask(question, &g, |inner| inner.returns_new())
+            }),
             _ => false,
         }
     }

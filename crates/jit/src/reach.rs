@@ -42,10 +42,12 @@ impl JitState {
         let mut next: Vec<BoxId> = Vec::new();
         loop {
             let seen = |b: BoxId| walk.seen[b.0 as usize];
-            // A fact is reachable if its object is, or while its value has not been written.
+            // A fact is reachable if its object and the base of its index are, or while its value has not been written.
             for fact in known {
                 let (object, value) = (seen(fact.object), seen(fact.value));
-                let matters = object || (fact.pending && pending) || self.is_constant(fact.object);
+                let at_hand = |b: BoxId| seen(b) || self.is_constant(b);
+                let base = fact.pending || fact.place.base().is_none_or(at_hand);
+                let matters = (at_hand(fact.object) && base) || (fact.pending && pending);
                 if matters && !object {
                     next.push(fact.object);
                 }
@@ -184,7 +186,9 @@ impl JitState {
         }
         self.heap.fresh.retain(|b| kept(*b));
         self.heap.fresh.iter_mut().for_each(|b| *b = to(*b));
-        self.heap.known.retain(|k| kept(k.object));
+        self.heap
+            .known
+            .retain(|k| kept(k.object) && kept(k.value) && k.place.base().is_none_or(kept));
         for k in &mut self.heap.known {
             (k.object, k.value) = (to(k.object), to(k.value));
             if let Some(base) = k.place.base() {

@@ -14,6 +14,7 @@
 mod assume;
 mod calls;
 mod delay;
+mod effects;
 mod flat;
 mod leave;
 mod memory;

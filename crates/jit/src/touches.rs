@@ -55,9 +55,10 @@ impl Touched {
         self.reads_anything && self.writes_anything
     }
 
-    /// Whether it may write to a place of an object, which is a list of that owner if it is one.
-    pub(crate) fn writes(&self, place: Place, owner: Owner) -> bool {
-        self.writes_anything || includes(&self.writes, place, owner)
+    /// Whether it may write to a place of an object, which is a list of that owner if it is one. `passed` are the lists
+    /// that are passed to it.
+    pub(crate) fn writes(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
+        self.writes_anything || includes(&self.writes, place, owner, passed)
     }
 
     /// Whether it may write to any place at all.
@@ -66,8 +67,10 @@ impl Touched {
     }
 
     /// Whether it may read or write there.
-    pub(crate) fn touches(&self, place: Place, owner: Owner) -> bool {
-        self.reads_anything || self.writes(place, owner) || includes(&self.reads, place, owner)
+    pub(crate) fn touches(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
+        self.reads_anything
+            || self.writes(place, owner, passed)
+            || includes(&self.reads, place, owner, passed)
     }
 
     fn add(&mut self, other: &Touched) {
@@ -95,12 +98,20 @@ impl Touched {
     }
 }
 
+/// A list that a call passes: its owner, and the type of its array of items. A function does not know the owner of an
+/// argument.
+pub(crate) type PassedList = (Owner, LLType);
+
 /// Whether a place of an object is of one of these kinds.
-fn includes(kinds: &Kinds, place: Place, owner: Owner) -> bool {
+fn includes(kinds: &Kinds, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
     match place {
         Place::Field(key) => kinds.contains(&Kind::Field(key)),
         Place::Item { array, field, .. } => match owner {
-            Owner::Field(key) => kinds.contains(&Kind::OwnList(key, array)),
+            Owner::Field(key) => {
+                let may_be_it = |l: &PassedList| l.1 == array && !l.0.differs(owner);
+                kinds.contains(&Kind::OwnList(key, array))
+                    || (kinds.contains(&Kind::Array(array)) && passed.iter().any(may_be_it))
+            }
             Owner::Elsewhere | Owner::Unknown => {
                 let of_field = |k: &Kind| matches!(k, Kind::OwnList(_, a) if *a == array);
                 kinds.contains(&Kind::Array(array))
@@ -133,7 +144,9 @@ impl OwnTouches {
         let mut own = OwnTouches::default();
         match (graph, f.kind()) {
             (Some(graph), _) => {
-                let own_lists = own_lists(program, graph);
+                let Some(own_lists) = own_lists(program, graph) else {
+                    return OwnTouches::anything();
+                };
                 let reader = Reader {
                     program,
                     graph,
@@ -206,8 +219,8 @@ impl<'p> Touches<'p> {
         let step = field.map_or(Step::Item(Index::Unknown), Step::Field);
         match place_at(self.program, container, &[step], false) {
             Some(place) => [
-                touched.touches(place, Owner::Unknown),
-                touched.writes(place, Owner::Unknown),
+                touched.touches(place, Owner::Unknown, &[]),
+                touched.writes(place, Owner::Unknown, &[]),
             ],
             None => self.any(f),
         }

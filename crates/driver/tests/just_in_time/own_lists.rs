@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::support::jit::{database, outcome};
+use crate::support::jit::{agrees, database, outcome};
 use taipan_driver::{Engine, JitOptions, JitReport, Splits};
 
 /// A frame whose stack has items of the same class as the list that the program writes to.
@@ -258,4 +258,147 @@ fn a_prebuilt_frame() {
     for style in STYLES {
         loops(style, "pass", &[change]);
     }
+}
+
+/// Calls that stay calls read and write a list that is passed to them.
+#[test]
+fn lists_that_are_passed() {
+    let functions = "@jit.dont_look_inside\ndef peek(l): return l[0].value\n\
+                     @jit.dont_look_inside\ndef poke(l, n): l[1] = W(n)\n\
+                     @jit.dont_look_inside\ndef same(l): return l\n\
+                     @jit.dont_look_inside\ndef turn(l):\n    for i in range(len(l)):\n        \
+                     w = l[i]\n        if w is not None: l[i] = l[0]; l[0] = w\ndef step(";
+    let calls = [
+        "x += peek(frame.stack)",
+        "poke(frame.stack, n); x += frame.stack[1].value",
+        "l = same(frame.stack); frame.stack[0] = W(n + 1); poke(l, n); x += frame.stack[1].value",
+        "turn(frame.stack)",
+    ];
+    for style in STYLES {
+        for call in calls {
+            let call = format!("    {call}\n    frame.stack[1] = W(");
+            let changes = [
+                ("def step(", functions),
+                ("    frame.stack[1] = W(", call.as_str()),
+            ];
+            loops(style, "pass", &changes);
+        }
+    }
+}
+
+/// Text and numbers in lists that helpers read and turn round.
+const HELPERS: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=[], reds=['n', 'acc', 'frame'])
+class Frame(object):
+    def __init__(self):
+        self.p = ['', 'b', 'c']
+        self.q = [3, 1, 2]
+def main(n):
+    frame = Frame()
+    acc = 1
+    while True:
+        driver.jit_merge_point(n=n, frame=frame, acc=acc)
+        if n <= 0: return acc
+        frame.p[0] = chr(65 + (n & 15))
+        acc += ord(''.join(frame.p)[0])
+        if 'C' in frame.p: acc += 1
+        frame.q[0] = n
+        frame.q.reverse()
+        acc = (acc * 31 + frame.q[0]) & 0xffffff
+        n -= 1
+";
+
+#[test]
+fn helpers_get_them() {
+    agrees(HELPERS, &[30], &[1, 3, 7]);
+}
+
+/// Two frames of several to which a function gives the lists that it makes.
+const SEVERAL: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=[], reds=['n', 'a', 'b', 'acc'])
+class W(object):
+    def __init__(self, value): self.value = value
+class Frame(object):
+    def __init__(self):
+        self.stack = None
+def several(n):
+    all = [Frame() for i in range(n)]
+    l = None
+    i = 0
+    while i < n:
+        BODY
+        i += 1
+    return all
+def run(a, b, n):
+    acc = 0
+    while True:
+        driver.jit_merge_point(n=n, a=a, b=b, acc=acc)
+        if n <= 0: return acc
+        a = jit.promote(a)
+        b = jit.promote(b)
+        a.stack[0] = W(n)
+        b.stack[0] = W(n + 1000)
+        acc = (acc * 31 + a.stack[0].value) & 0xfffffff
+        n -= 1
+def main(n):
+    l = several(7)
+    return run(l[1], l[2], n)
+";
+
+/// A list that is made in one round of a loop and stored in later ones belongs to several frames.
+#[test]
+fn made_once_and_stored_often() {
+    let bodies = [
+        "new = [W(0), W(1), W(2)]\n        if l is None or i == 5: l = new\n        \
+         all[i].stack = l",
+        "all[i].stack = l\n        new = [W(0), W(1), W(2)]\n        if i == 0: l = new",
+    ];
+    for body in bodies {
+        agrees(&SEVERAL.replace("BODY", body), &[30], &[1, 3]);
+    }
+}
+
+/// A function that passes its list to itself is looked at once, not once for each way through it.
+#[test]
+fn recursive_functions_get_them() {
+    let kinds = ["+", "-", "*", "&", "|", "^"].iter().enumerate();
+    let kinds = kinds.map(|(i, op)| {
+        format!(
+            "    if k == {}: return W(ev(env, node.a).value {op} ev(env, node.b).value)\n",
+            i + 1
+        )
+    });
+    let source = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['node'], reds=['n', 'f'])
+class W(object):
+    def __init__(self, value): self.value = value
+class Node(object):
+    _immutable_fields_ = ['kind', 'a', 'b']
+    def __init__(self, kind, a, b):
+        self.kind = kind; self.a = a; self.b = b
+class Frame(object):
+    def __init__(self, n):
+        self.env = [W(1)] * n
+def ev(env, node):
+    k = node.kind
+    if k == 0: return env[0]
+KINDS    return W(k)
+def run(node, f, n):
+    while True:
+        driver.jit_merge_point(node=node, n=n, f=f)
+        if n <= 0: return f.env[0].value
+        f.env[0] = ev(f.env, node)
+        n -= 1
+def main(n):
+    one = Node(9, None, None)
+    return run(Node(1, Node(0, None, None), Node(3, one, one)), Frame(3), n)
+";
+    agrees(
+        &source.replace("KINDS", &kinds.collect::<String>()),
+        &[30],
+        &[1, 3],
+    );
 }

@@ -305,3 +305,40 @@ fn constant_reads_find_what_was_written() {
         }
     }
 }
+
+/// A push waits at a promotion, and the next one is beside it.
+const PUSHES: &str = "
+from rpython.rlib import jit
+driver = jit.JitDriver(greens=['pc'], reds=['n', 'x', 'frame'])
+class W(object):
+    def __init__(self, value): self.value = value
+class A(object): pass
+class Frame(object):
+    def __init__(self):
+        self.t = [W(0)]
+        self.items = [W(1), W(2)]
+        self.objs = [A(), A()]
+def main(n):
+    frame = Frame()
+    pc = 0
+    x = 0
+    while True:
+        driver.jit_merge_point(pc=pc, n=n, x=x, frame=frame)
+        if n <= 0: break
+        jit.promote(frame.objs[INDEX])
+        frame.t.append(W(n))
+        READ
+        pc = 1 - pc
+        n -= 1
+    return frame.t[0].value * 100 + frame.t[3].value + x * 10000
+";
+
+#[test]
+fn pushes_wait_at_promotions() {
+    for index in ["0", "pc", "n & 1"] {
+        for read in ["pass", "x = (x + frame.items[0].value) & 255"] {
+            let source = PUSHES.replace("INDEX", index).replace("READ", read);
+            agrees(&source, &[40], &[1, 3, 10]);
+        }
+    }
+}

@@ -313,7 +313,8 @@ impl Specializer<'_> {
             }
             (None, _) => (None, LLConst::void()),
         };
-        self.calls_out(world, state, targets);
+        let lists = self.passed_lists(state, graph, passed);
+        self.calls_out(world, state, targets, &lists);
         let info = &graph.slots[op.result as usize];
         let targets = &LLOperand::Const(of_call);
         let call = match &callee {

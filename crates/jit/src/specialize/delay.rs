@@ -10,15 +10,18 @@
 //! setarrayitem(stack, 0, None)        ; generated; the W_Int is never allocated
 //! ```
 
+use std::rc::Rc;
+
 use taipan_lltype::{FuncSym, LLConst, StructId};
 
 use super::Specializer;
 use super::calls::callee_and_args;
-use crate::code::{Arg, TsOp};
+use crate::code::{Arg, TsGraph, TsOp};
 use crate::heap::Known;
 use crate::layout::{Place, field_name_of};
 use crate::purity::{is_immutable_field, is_quasi_immutable};
 use crate::state::{BoxId, Content, JitState};
+use crate::touches::Touched;
 use crate::world::World;
 
 /// Maximum number of delayed writes of a state, without those to virtualizables. Their values are arguments of each block.
@@ -66,6 +69,7 @@ impl Specializer<'_> {
         &mut self,
         world: &mut dyn World,
         state: &mut JitState,
+        graph: &TsGraph,
         op: &TsOp,
     ) -> bool {
         let (true, Some(touches)) = (self.of_driver, self.touches.clone()) else {
@@ -83,9 +87,11 @@ impl Specializer<'_> {
                 .and_then(|w| world.function(w)),
         };
         let touched = callee.map(|f| touches.of(&f));
+        let passed = self.passed_lists(state, graph, &op.args);
         let read = |state: &JitState, k: &Known| {
             let owner = state.get(k.object).owner;
-            is_waiting(k) && touched.as_ref().is_none_or(|t| t.touches(k.place, owner))
+            let reads = |t: &Rc<Touched>| t.touches(k.place, owner, &passed);
+            is_waiting(k) && touched.as_ref().is_none_or(reads)
         };
         let found = state.heap.known.iter().any(|k| read(state, k));
         self.write_pending(world, state, read);

@@ -279,7 +279,7 @@ impl Specializer<'_> {
             }
             TsKind::Inline(targets) => self.inline(world, state, op, targets),
             TsKind::ElidableCall | TsKind::GreenCall
-                if self.write_for_call_now(world, &mut state, op) =>
+                if self.write_for_call_now(world, &mut state, &graph, op) =>
             {
                 self.stop(world, state, &with_arguments(op))?;
                 Ok(None)
@@ -907,7 +907,8 @@ impl Specializer<'_> {
             operands.push(self.typed_operand(world, state, b, *ty));
         }
         self.pointers_escape(state, &op.args);
-        self.calls_out(world, state, Some(std::slice::from_ref(portal)));
+        let lists = self.passed_lists(state, &graph, &op.args);
+        self.calls_out(world, state, Some(std::slice::from_ref(portal)), &lists);
         let result = portal.ty().result;
         let call = View::DirectCall {
             callee: &LLOperand::Const(LLConst::Func(callee.clone())),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use taipan_lltype::{
-    Accessed, FuncSym, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, StructBody,
-    VOID, View, VoidConst,
+    Accessed, HeapError, LLConst, LLOp, LLOperand, LLType, PlainOp, SIGNED, StructBody, VOID, View,
+    VoidConst,
 };
 
 use super::{Failure, Specializer};
@@ -556,34 +556,6 @@ impl Specializer<'_> {
         self.layouts.shape(self.program, ty)
     }
 
-    /// Calls one of these functions.
-    pub(super) fn calls_out(
-        &mut self,
-        world: &mut dyn World,
-        state: &mut JitState,
-        targets: Option<&[FuncSym]>,
-    ) {
-        let Some(touches) = self.touches.clone() else {
-            return;
-        };
-        let Some(targets) = targets else {
-            return self.anything_happens(world, state);
-        };
-        if targets.iter().any(|f| touches.may_invalidate(f)) {
-            state.assumed = None;
-        }
-        let touched: Vec<_> = targets.iter().map(|f| touches.of(f)).collect();
-        self.write_pending(world, state, |state, k| {
-            let owner = state.get(k.object).owner;
-            touched.iter().any(|t| t.touches(k.place, owner))
-        });
-        state.forget(|state, k| {
-            let owner = state.get(k.object).owner;
-            let written = touched.iter().any(|t| t.writes(k.place, owner));
-            written && !state.heap.fresh.contains(&k.object)
-        });
-    }
-
     /// Generates a write.
     fn store(
         &mut self,
@@ -663,14 +635,6 @@ impl Specializer<'_> {
             Place::Item { array, .. } => array.as_array().map(|a| a.of),
             Place::Length(_) => Some(*SIGNED),
         }
-    }
-
-    /// An operation that may read and write anything comes next.
-    pub(super) fn anything_happens(&mut self, world: &mut dyn World, state: &mut JitState) {
-        self.write_all_pending(world, state);
-        state.assumed = None;
-        // What nothing else points to stays as it is.
-        state.forget(|state, k| !state.heap.fresh.contains(&k.object));
     }
 
     // Copies.
