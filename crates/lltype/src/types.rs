@@ -1,10 +1,12 @@
 //! Low-level types (RPython: `lltype.py`).
 
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use taipan_graph::{IntKind, ObjId};
 use taipan_heap::StaticTable;
@@ -152,23 +154,21 @@ pub fn type_tables() -> [StaticTable; 2] {
     [StaticTable::of(&TABLE), crate::forward::bodies_table()]
 }
 
-static TABLE: LazyLock<Mutex<HashMap<TypeKind, &'static Interned>>> = LazyLock::new(Mutex::default);
+static TABLE: LazyLock<Mutex<HashTable<&'static Interned>>> = LazyLock::new(Mutex::default);
 
 impl LLType {
     /// The type of that kind.
     pub fn new(kind: TypeKind) -> LLType {
+        let hash = FxBuildHasher.hash_one(&kind);
         let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(t) = table.get(&kind) {
-            return LLType(t);
+        match table.entry(hash, |t| t.kind == kind, |t| t.hash) {
+            Entry::Occupied(known) => LLType(known.get()),
+            Entry::Vacant(place) => {
+                let new: &'static Interned = Box::leak(Box::new(Interned { kind, hash }));
+                place.insert(new);
+                LLType(new)
+            }
         }
-        let mut h = rustc_hash::FxHasher::default();
-        kind.hash(&mut h);
-        let t: &'static Interned = Box::leak(Box::new(Interned {
-            kind: kind.clone(),
-            hash: h.finish(),
-        }));
-        table.insert(kind, t);
-        LLType(t)
     }
 
     /// The type of integers of that kind.
