@@ -1,5 +1,6 @@
 //! Sections, and how they are found and checked.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -49,6 +50,8 @@ pub(crate) enum SectionId {
     Bodies,
     /// Where functions and prebuilt data are.
     Places,
+    /// The functions among them, in the order of their places.
+    PlaceOrder,
     /// Source lines and facts that only the log needs.
     Sources,
 }
@@ -62,7 +65,8 @@ impl SectionId {
 pub(crate) struct Section {
     offset: u64,
     length: u64,
-    /// None for mapped sections and for sections whose records are checked separately.
+    /// None for mapped sections and for sections whose records are checked separately. For sections that are
+    /// checked in pieces that of the hashes of the pieces, which are behind it.
     hash: Option<[u8; HASH]>,
 }
 
@@ -118,6 +122,16 @@ impl Writer {
         }
     }
 
+    /// Adds the next section, which is checked in pieces.
+    pub(crate) fn pieces(&mut self, id: SectionId, bytes: &[u8]) {
+        self.unchecked(id, bytes);
+        let checks: Vec<u8> = bytes.chunks(PIECE).flat_map(check).collect();
+        if let Some(section) = self.sections.last_mut() {
+            section.hash = Some(*blake3::hash(&checks).as_bytes());
+        }
+        self.bytes.extend(checks);
+    }
+
     /// Adds the next two sections: records that are read and checked one by one, and their index.
     pub(crate) fn records(&mut self, index: SectionId, id: SectionId, records: &[Vec<u8>]) {
         let mut ends = Vec::new();
@@ -127,7 +141,7 @@ impl Writer {
             ends.extend_from_slice(&end.to_le_bytes());
             ends.extend_from_slice(&check(record));
         }
-        self.checked(index, &ends);
+        self.pieces(index, &ends);
         self.unchecked(id, &records.concat());
     }
 
@@ -146,11 +160,14 @@ impl Writer {
     }
 }
 
+/// Size of a piece in bytes.
+const PIECE: usize = 4096;
+
 /// Size of an index entry in bytes: end of the record, and its hash.
 const ENTRY: usize = 8 + CHECK;
 const CHECK: usize = 8;
 
-/// Hash of a record.
+/// Hash of a record or of a piece.
 fn check(record: &[u8]) -> [u8; CHECK] {
     let mut check = [0; CHECK];
     check.copy_from_slice(&blake3::hash(record).as_bytes()[..CHECK]);
@@ -207,8 +224,22 @@ impl Container {
         (blake3::hash(bytes) == hash).then_some(bytes)
     }
 
-    /// The record of that number; none if it is damaged. `index` is a section that was checked.
-    pub(crate) fn record(&self, index: &[u8], id: SectionId, number: usize) -> Option<&[u8]> {
+    /// A section that is checked in pieces; none if their hashes are damaged.
+    pub(crate) fn pieces(&self, id: SectionId) -> Option<Pieces> {
+        let bytes = self.bytes(id);
+        let start = self.sections[id as usize].offset as usize + bytes.len();
+        let count = bytes.len().div_ceil(PIECE);
+        let checks = self.mapping.get(start..start + count * CHECK)?;
+        let hash = self.sections[id as usize].hash?;
+        (blake3::hash(checks) == hash).then(|| Pieces {
+            bytes,
+            checks,
+            checked: vec![Cell::new(false); count].into(),
+        })
+    }
+
+    /// The record of that number; none if it is damaged.
+    pub(crate) fn record(&self, index: &Pieces, id: SectionId, number: usize) -> Option<&[u8]> {
         let entry = |n: usize| index.get(n * ENTRY..(n + 1) * ENTRY);
         let start = match number.checked_sub(1) {
             Some(before) => word(entry(before)?, 0) as usize,
@@ -224,6 +255,45 @@ impl Container {
         let range: Range<usize> =
             section.offset as usize..(section.offset + section.length) as usize;
         &self.mapping[range]
+    }
+}
+
+/// A section of which each piece is checked when something in it is read first.
+pub(crate) struct Pieces {
+    bytes: &'static [u8],
+    checks: &'static [u8],
+    /// For each piece.
+    checked: Box<[Cell<bool>]>,
+}
+
+impl Pieces {
+    /// Those of a section with these bytes.
+    #[cfg(test)]
+    pub(crate) fn of(bytes: Vec<u8>) -> Pieces {
+        let checks: Vec<u8> = bytes.chunks(PIECE).flat_map(check).collect();
+        Pieces {
+            checked: vec![Cell::new(false); checks.len() / CHECK].into(),
+            bytes: bytes.leak(),
+            checks: checks.leak(),
+        }
+    }
+
+    /// The bytes of a range; none if there are none, or if they are damaged.
+    pub(crate) fn get(&self, range: Range<usize>) -> Option<&'static [u8]> {
+        let found = self.bytes.get(range.clone())?;
+        for piece in range.start / PIECE..range.end.div_ceil(PIECE) {
+            let checked = self.checked.get(piece)?;
+            if !checked.get() {
+                let start = piece * PIECE;
+                let bytes = &self.bytes[start..self.bytes.len().min(start + PIECE)];
+                let hash = &self.checks[piece * CHECK..(piece + 1) * CHECK];
+                if check(bytes) != hash {
+                    return None;
+                }
+                checked.set(true);
+            }
+        }
+        Some(found)
     }
 }
 
@@ -264,8 +334,10 @@ mod tests {
     use super::{Container, Header, SectionId, Writer};
 
     const RUNTIME: &[u8] = b"an executable";
-    const CHECKED: &[SectionId] = &[
-        SectionId::Library,
+    const NAMES: &[u8] = b"names";
+    /// So often the names of the file stand there: it takes more than one piece.
+    const TIMES: usize = 1000;
+    const PIECES: &[SectionId] = &[
         SectionId::Names,
         SectionId::Functions,
         SectionId::TouchKinds,
@@ -273,7 +345,7 @@ mod tests {
         SectionId::GraphIndex,
         SectionId::Bodies,
         SectionId::Places,
-        SectionId::Sources,
+        SectionId::PlaceOrder,
     ];
 
     fn file() -> Vec<u8> {
@@ -282,14 +354,15 @@ mod tests {
         out.mapped(SectionId::Code, b"code");
         out.mapped(SectionId::Data, b"data");
         out.checked(SectionId::Library, b"library");
-        out.checked(SectionId::Names, b"names");
-        out.checked(SectionId::Functions, b"functions");
-        out.checked(SectionId::TouchKinds, b"kinds");
+        out.pieces(SectionId::Names, &NAMES.repeat(TIMES));
+        out.pieces(SectionId::Functions, b"functions");
+        out.pieces(SectionId::TouchKinds, b"kinds");
         let records = ["one", "", "three"].map(|r| r.as_bytes().to_vec());
         out.records(SectionId::TouchIndex, SectionId::Touches, &records);
         out.records(SectionId::GraphIndex, SectionId::Graphs, &records);
-        out.checked(SectionId::Bodies, b"bodies");
-        out.checked(SectionId::Places, b"places");
+        out.pieces(SectionId::Bodies, b"bodies");
+        out.pieces(SectionId::Places, b"");
+        out.pieces(SectionId::PlaceOrder, b"order");
         out.checked(SectionId::Sources, b"sources");
         let header = Header {
             layout: filed.layout,
@@ -308,14 +381,24 @@ mod tests {
         std::fs::write(&path, bytes).expect("it is written");
         let file = File::open(path).expect("it is there");
         let (_, container) = Container::open(&file).ok()?;
-        let sections = CHECKED.iter().map(|s| container.section(*s));
-        let mut all: Vec<_> = sections.map(|s| s.map(<[u8]>::to_vec)).collect();
+        let whole = [SectionId::Library, SectionId::Sources].map(|id| container.section(id));
+        let mut all: Vec<_> = whole.map(|s| s.map(<[u8]>::to_vec)).to_vec();
+        for id in PIECES {
+            let pieces = container.pieces(*id)?;
+            let length = container.bytes(*id).len();
+            let parts = (0..length).step_by(1000);
+            all.extend(parts.map(|at| {
+                let part = pieces.get(at..length.min(at + 1000));
+                part.map(<[u8]>::to_vec)
+            }));
+            assert!(pieces.get(length..length + 1).is_none());
+        }
         for (index, id) in [
             (SectionId::TouchIndex, SectionId::Touches),
             (SectionId::GraphIndex, SectionId::Graphs),
         ] {
-            let index = container.section(index).unwrap_or_default();
-            let record = |n| container.record(index, id, n).map(<[u8]>::to_vec);
+            let index = container.pieces(index)?;
+            let record = |n| container.record(&index, id, n).map(<[u8]>::to_vec);
             all.extend((0..4).map(record));
         }
         Some(all)
@@ -324,9 +407,13 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let all = read(&file()).expect("a program");
-        assert_eq!(all.iter().flatten().count(), CHECKED.len() + 6);
-        assert_eq!(all[1].as_deref(), Some(&b"names"[..]));
-        let records: Vec<_> = all[CHECKED.len()..].iter().map(Option::as_deref).collect();
+        assert_eq!(all[0].as_deref(), Some(&b"library"[..]));
+        assert_eq!(all[1].as_deref(), Some(&b"sources"[..]));
+        let names: Vec<u8> = all[2..7].iter().flatten().flatten().copied().collect();
+        assert_eq!(names, NAMES.repeat(TIMES));
+        assert_eq!(all[7].as_deref(), Some(&b"functions"[..]));
+        let records = all[all.len() - 8..].iter();
+        let records: Vec<_> = records.map(Option::as_deref).collect();
         let expected = [Some(&b"one"[..]), Some(b""), Some(b"three"), None];
         assert_eq!(records, [expected, expected].concat());
     }
@@ -339,8 +426,15 @@ mod tests {
         // Before is the executable, and what is mapped.
         let first = whole.windows(7).position(|w| w == b"library");
         let first = first.expect("the first section that is checked");
-        let mut found = 0;
-        for at in first - 8..whole.len() {
+        let names = NAMES.repeat(TIMES);
+        let names = whole.windows(names.len()).position(|w| w == names);
+        let names = names.expect("the names");
+        let names = names + 10..names + NAMES.len() * TIMES - 10;
+        let places =
+            (first - 8..whole.len()).filter(|at| !names.contains(at) || at.is_multiple_of(97));
+        let (mut found, mut wanted) = (0, 0);
+        for at in places {
+            wanted += usize::from(at >= first);
             let mut damaged = whole.clone();
             damaged[at] ^= 1;
             let Some(all) = read(&damaged) else {
@@ -352,8 +446,8 @@ mod tests {
                 assert!(got.is_none() || got == expected, "{at}");
             }
         }
-        assert_eq!(found, whole.len() - first);
-        for length in (0..first).step_by(97).chain(first..whole.len()) {
+        assert_eq!(found, wanted);
+        for length in (0..whole.len()).step_by(97) {
             assert!(read(&whole[..length]).is_none(), "{length}");
         }
     }

@@ -17,6 +17,7 @@
 
 mod container;
 mod embedded;
+mod keyed;
 mod parts;
 mod start;
 mod write;

@@ -1,22 +1,21 @@
 //! Tables that are read in parts.
 
-use std::cell::OnceCell;
-use std::hash::BuildHasher as _;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use taipan_codegen::{Place, SymbolRef};
 use taipan_codegen_cranelift::ImageNames;
-use taipan_jit::{OwnTouches, TouchKinds, TouchSet, TsGraph};
+use taipan_jit::{TouchKind, TouchSet, TsGraph};
 use taipan_jit_native::{Facts, Parts, Sources};
 use taipan_lltype::{FuncSym, SharedNames, StructBody, StructId};
 use taipan_runtime::os;
 
 use crate::UNUSABLE;
-use crate::container::{Container, DAMAGED, SectionId};
+use crate::container::{Container, DAMAGED, Pieces, SectionId};
+use crate::keyed::{Damaged, Keyed, Sorted};
 
 /// The tables of a program behind an executable. If a table is damaged, the program exits when the compiler
 /// reads it: continuing without a compiler would hide the damage.
@@ -26,71 +25,33 @@ pub(crate) struct FileParts(Rc<Inner>);
 struct Inner {
     container: Container,
     names: OnceCell<SharedNames>,
-    touch_kinds: OnceCell<TouchKinds>,
-    touch_index: OnceCell<&'static [u8]>,
-    graph_index: OnceCell<&'static [u8]>,
-    places: OnceCell<Places>,
+    functions: OnceCell<Keyed>,
+    touch_kinds: OnceCell<Keyed>,
+    touch_index: OnceCell<Pieces>,
+    graph_index: OnceCell<Pieces>,
+    bodies: OnceCell<Keyed>,
+    places: OnceCell<Keyed>,
+    place_order: OnceCell<Sorted>,
+    /// Places that were found.
+    found: RefCell<FxHashMap<SymbolRef, Option<Place>>>,
 }
 
-/// Where functions and prebuilt data are. Large programs have tens of thousands of them, so each is held
-/// once.
-struct Places {
-    list: Vec<(SymbolRef, Place)>,
-    /// Positions in the list, by symbol.
-    by_symbol: HashTable<u32>,
-    /// Those of functions, in the order of their offsets.
-    functions: Vec<u32>,
-}
-
-impl Places {
-    fn new(list: Vec<(SymbolRef, Place)>) -> Places {
-        let hash = |i: &u32| hash(&list[*i as usize].0);
-        let mut by_symbol = HashTable::with_capacity(list.len());
-        let mut functions = Vec::new();
-        for (i, (symbol, _)) in (0..).zip(&list) {
-            by_symbol.insert_unique(hash(&i), i, hash);
-            if let SymbolRef::Func(_) = symbol {
-                functions.push(i);
-            }
-        }
-        functions.sort_unstable_by_key(|i| list[*i as usize].1.offset);
-        Places {
-            list,
-            by_symbol,
-            functions,
-        }
-    }
-
-    fn place(&self, symbol: &SymbolRef) -> Option<Place> {
-        let is_it = |i: &u32| self.list[*i as usize].0 == *symbol;
-        let found = self.by_symbol.find(hash(symbol), is_it)?;
-        Some(self.list[*found as usize].1)
-    }
-
-    /// The function that starts at an offset in the code.
-    fn function_at(&self, offset: u64) -> Option<FuncSym> {
-        let at = |i: &u32| self.list[*i as usize].1.offset;
-        let found = self.functions.binary_search_by_key(&offset, at).ok()?;
-        match &self.list[self.functions[found] as usize].0 {
-            SymbolRef::Func(f) => Some(f.clone()),
-            _ => None,
-        }
-    }
-}
-
-fn hash(symbol: &SymbolRef) -> u64 {
-    FxBuildHasher.hash_one(symbol)
-}
+/// What is known of a function, and its number among all that compiled code may call.
+type Function = (u32, Facts);
 
 impl FileParts {
     pub(crate) fn new(container: Container) -> FileParts {
         FileParts(Rc::new(Inner {
             container,
             names: OnceCell::new(),
+            functions: OnceCell::new(),
             touch_kinds: OnceCell::new(),
             touch_index: OnceCell::new(),
             graph_index: OnceCell::new(),
+            bodies: OnceCell::new(),
             places: OnceCell::new(),
+            place_order: OnceCell::new(),
+            found: RefCell::default(),
         }))
     }
 }
@@ -103,71 +64,121 @@ fn damaged() -> ! {
     unsafe { libc::_exit(UNUSABLE) }
 }
 
+/// What a table says; ends the program if that is damaged.
+fn whole<T>(value: Result<T, Damaged>) -> T {
+    value.unwrap_or_else(|Damaged| damaged())
+}
+
 impl Inner {
-    fn section(&self, id: SectionId) -> &'static [u8] {
-        self.container.section(id).unwrap_or_else(|| damaged())
+    fn pieces(&self, id: SectionId) -> Pieces {
+        self.container.pieces(id).unwrap_or_else(|| damaged())
+    }
+
+    fn keyed<'s>(&self, table: &'s OnceCell<Keyed>, id: SectionId) -> &'s Keyed {
+        table.get_or_init(|| whole(Keyed::new(self.pieces(id))))
+    }
+
+    fn names(&self) -> &SharedNames {
+        self.names.get_or_init(|| {
+            let pieces = self.pieces(SectionId::Names);
+            let bytes = move |range| Some(pieces.get(range).unwrap_or_else(|| damaged()));
+            SharedNames::read(Rc::new(bytes)).unwrap_or_else(|| damaged())
+        })
     }
 
     /// A value that mentions the names.
     fn read<T: DeserializeOwned>(&self, bytes: &[u8]) -> T {
-        let names = self.names.get_or_init(|| {
-            SharedNames::read(self.section(SectionId::Names)).unwrap_or_else(|| damaged())
-        });
-        names.from_bytes(bytes).unwrap_or_else(|| damaged())
+        (self.names().from_bytes(bytes)).unwrap_or_else(|| damaged())
     }
 
-    fn read_section<T: DeserializeOwned>(&self, id: SectionId) -> T {
-        self.read(self.section(id))
-    }
-
-    fn record<T: DeserializeOwned>(&self, index: &[u8], id: SectionId, number: u32) -> T {
+    fn record<T: DeserializeOwned>(&self, index: &Pieces, id: SectionId, number: u32) -> T {
         let record = self.container.record(index, id, number as usize);
         self.read(record.unwrap_or_else(|| damaged()))
     }
 
-    fn places(&self) -> &Places {
-        let places = || Places::new(self.read_section(SectionId::Places));
-        self.places.get_or_init(places)
+    fn functions(&self) -> &Keyed {
+        self.keyed(&self.functions, SectionId::Functions)
+    }
+
+    fn places(&self) -> &Keyed {
+        self.keyed(&self.places, SectionId::Places)
+    }
+
+    fn place(&self, symbol: &SymbolRef) -> Option<Place> {
+        if let Some(found) = self.found.borrow().get(symbol) {
+            return *found;
+        }
+        let place = whole(self.places().find(self.names(), symbol));
+        self.found.borrow_mut().insert(symbol.clone(), place);
+        place
+    }
+
+    /// The function that starts at an offset in the code.
+    fn function_at(&self, offset: u64) -> Option<FuncSym> {
+        let order = || whole(Sorted::new(self.pieces(SectionId::PlaceOrder)));
+        let order = self.place_order.get_or_init(order);
+        let position = whole(order.number(whole(order.position(offset))?));
+        let entry: (SymbolRef, Place) = whole(self.places().entry(self.names(), position));
+        match entry.0 {
+            SymbolRef::Func(f) => Some(f),
+            _ => None,
+        }
     }
 }
 
 impl Parts for FileParts {
+    fn facts(&self, f: &FuncSym) -> Option<Facts> {
+        let inner = &*self.0;
+        let found: Option<Function> = whole(inner.functions().find(inner.names(), f));
+        found.map(|(_, facts)| facts)
+    }
+
     fn functions(&self) -> Vec<(FuncSym, Facts)> {
-        self.0.read_section(SectionId::Functions)
+        let inner = &*self.0;
+        let mut all: Vec<(FuncSym, Function)> = whole(inner.functions().all(inner.names()));
+        all.sort_by_key(|(_, (number, _))| *number);
+        let all = all.into_iter();
+        all.map(|(f, (_, facts))| (f, facts)).collect()
     }
 
     fn graph(&self, number: u32) -> Arc<TsGraph> {
         let inner = &*self.0;
-        let index = || inner.section(SectionId::GraphIndex);
+        let index = || inner.pieces(SectionId::GraphIndex);
         let index = inner.graph_index.get_or_init(index);
         inner.record(index, SectionId::Graphs, number)
     }
 
-    fn touches(&self, number: u32) -> OwnTouches {
+    fn touches(&self, number: u32) -> TouchSet {
         let inner = &*self.0;
-        let kinds = || inner.read_section(SectionId::TouchKinds);
-        let kinds = inner.touch_kinds.get_or_init(kinds);
-        let index = || inner.section(SectionId::TouchIndex);
+        let index = || inner.pieces(SectionId::TouchIndex);
         let index = inner.touch_index.get_or_init(index);
-        let set: TouchSet = inner.record(index, SectionId::Touches, number);
-        set.touches(kinds)
+        inner.record(index, SectionId::Touches, number)
     }
 
-    fn bodies(&self) -> Vec<(StructId, StructBody)> {
-        self.0.read_section(SectionId::Bodies)
+    fn touch_number(&self, kind: &TouchKind) -> Option<u32> {
+        let inner = &*self.0;
+        let kinds = inner.keyed(&inner.touch_kinds, SectionId::TouchKinds);
+        whole(kinds.find(inner.names(), kind))
+    }
+
+    fn body(&self, s: &StructId) -> Option<StructBody> {
+        let inner = &*self.0;
+        let bodies = inner.keyed(&inner.bodies, SectionId::Bodies);
+        whole(bodies.find(inner.names(), s))
     }
 
     fn sources(&self) -> Sources {
-        self.0.read_section(SectionId::Sources)
+        let sources = self.0.container.section(SectionId::Sources);
+        self.0.read(sources.unwrap_or_else(|| damaged()))
     }
 }
 
 impl ImageNames for FileParts {
     fn place(&self, symbol: &SymbolRef) -> Option<Place> {
-        self.0.places().place(symbol)
+        self.0.place(symbol)
     }
 
     fn function_at(&self, place: Place) -> Option<FuncSym> {
-        self.0.places().function_at(place.offset)
+        self.0.function_at(place.offset)
     }
 }

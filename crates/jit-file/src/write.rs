@@ -7,6 +7,7 @@ use taipan_lltype::SharedNames;
 
 use crate::container::{Header, SectionId, Writer};
 use crate::embedded::Runtime;
+use crate::keyed::{keyed, sorted};
 
 /// What is put behind a runtime.
 pub struct Attached<'a> {
@@ -41,18 +42,31 @@ pub fn executable(runtime: &Runtime<'_>, program: &Attached<'_>) -> Result<Vec<u
     out.mapped(SectionId::Code, &filed.code);
     out.mapped(SectionId::Data, &filed.data);
     out.checked(SectionId::Library, program.library.unwrap_or_default());
-    out.checked(SectionId::Names, &named);
+    out.pieces(SectionId::Names, &named);
     let mut write = || {
-        out.checked(SectionId::Functions, &names.to_bytes(&tables.functions)?);
-        out.checked(SectionId::TouchKinds, &names.to_bytes(&tables.kinds)?);
+        let functions = (0_u32..).zip(&tables.functions);
+        let functions: Vec<_> = functions.map(|(n, (f, facts))| (f, (n, facts))).collect();
+        out.pieces(SectionId::Functions, &keyed(&names, &functions)?.0);
+        let kinds: Vec<_> = tables.kinds.numbered().collect();
+        out.pieces(SectionId::TouchKinds, &keyed(&names, &kinds)?.0);
         let touches = tables.touches.iter().map(|t| names.to_bytes(t));
         let touches: Vec<Vec<u8>> = touches.collect::<Option<_>>()?;
         out.records(SectionId::TouchIndex, SectionId::Touches, &touches);
         let graphs = tables.graphs.iter().map(|g| names.to_bytes(g));
         let graphs: Vec<Vec<u8>> = graphs.collect::<Option<_>>()?;
         out.records(SectionId::GraphIndex, SectionId::Graphs, &graphs);
-        out.checked(SectionId::Bodies, &names.to_bytes(&tables.bodies)?);
-        out.checked(SectionId::Places, &names.to_bytes(&places)?);
+        out.pieces(SectionId::Bodies, &keyed(&names, &tables.bodies)?.0);
+        let (placed, positions) = keyed(&names, &places)?;
+        let functions = places
+            .iter()
+            .zip(positions)
+            .filter_map(|((s, place), position)| {
+                matches!(s, SymbolRef::Func(_)).then_some((place.offset, position))
+            });
+        let mut order: Vec<(u64, u32)> = functions.collect();
+        order.sort_unstable();
+        out.pieces(SectionId::Places, &placed);
+        out.pieces(SectionId::PlaceOrder, &sorted(&order));
         out.checked(SectionId::Sources, &names.to_bytes(&tables.sources)?);
         Some(())
     };

@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use taipan_jit::engine::{References, function_of};
 use taipan_jit::{
-    DriverInfo, FunctionHints, JitProgram, OwnTouches, SourceLine, StaysCall, TouchKinds, TouchSet,
-    TouchTable, TsGraph,
+    DriverInfo, FunctionHints, JitProgram, OwnTouches, SourceLine, StaysCall, TouchKind,
+    TouchKinds, TouchSet, TouchTable, TsGraph,
 };
 use taipan_language::Exc;
 use taipan_lltype::{
@@ -142,41 +142,63 @@ fn bodies(program: &dyn Program, mut types: Vec<LLType>) -> Vec<(StructId, Struc
 
 /// Where the parts of [`JitTables`] come from, each when it is needed first.
 pub trait Parts {
-    /// The functions that compiled code may call.
+    /// What is known of a function; none if compiled code may not call it.
+    fn facts(&self, f: &FuncSym) -> Option<Facts>;
+
+    /// The functions that compiled code may call, by number.
     fn functions(&self) -> Vec<(FuncSym, Facts)>;
 
     /// A timeshifted graph.
     fn graph(&self, number: u32) -> Arc<TsGraph>;
 
     /// What functions do to memory.
-    fn touches(&self, number: u32) -> OwnTouches;
+    fn touches(&self, number: u32) -> TouchSet;
 
-    /// The structs whose fields are not a part of their types.
-    fn bodies(&self) -> Vec<(StructId, StructBody)>;
+    /// The number of a kind of places in these sets; none if they have no such kind.
+    fn touch_number(&self, kind: &TouchKind) -> Option<u32>;
+
+    /// The body of a struct whose fields are not a part of its type; none if nothing mentions it.
+    fn body(&self, s: &StructId) -> Option<StructBody>;
 
     /// Source lines and facts that only the log needs.
     fn sources(&self) -> Sources;
 }
 
-impl Parts for JitTables {
+/// [`JitTables`] in memory.
+struct Whole {
+    tables: JitTables,
+    functions: FxHashMap<FuncSym, Facts>,
+    kinds: FxHashMap<TouchKind, u32>,
+    bodies: FxHashMap<StructId, StructBody>,
+}
+
+impl Parts for Whole {
+    fn facts(&self, f: &FuncSym) -> Option<Facts> {
+        self.functions.get(f).copied()
+    }
+
     fn functions(&self) -> Vec<(FuncSym, Facts)> {
-        self.functions.clone()
+        self.tables.functions.clone()
     }
 
     fn graph(&self, number: u32) -> Arc<TsGraph> {
-        self.graphs[number as usize].clone()
+        self.tables.graphs[number as usize].clone()
     }
 
-    fn touches(&self, number: u32) -> OwnTouches {
-        self.touches[number as usize].touches(&self.kinds)
+    fn touches(&self, number: u32) -> TouchSet {
+        self.tables.touches[number as usize].clone()
     }
 
-    fn bodies(&self) -> Vec<(StructId, StructBody)> {
-        self.bodies.clone()
+    fn touch_number(&self, kind: &TouchKind) -> Option<u32> {
+        self.kinds.get(kind).copied()
+    }
+
+    fn body(&self, s: &StructId) -> Option<StructBody> {
+        self.bodies.get(s).cloned()
     }
 
     fn sources(&self) -> Sources {
-        self.sources.clone()
+        self.tables.sources.clone()
     }
 }
 
@@ -185,11 +207,12 @@ pub struct Tabled {
     drivers: Vec<DriverInfo>,
     exceptions: Vec<(StaticSym, StaticSym)>,
     parts: Box<dyn Parts>,
-    functions: OnceCell<FxHashMap<FuncSym, Facts>>,
+    functions: RefCell<FxHashMap<FuncSym, Option<Facts>>>,
     graphs: RefCell<FxHashMap<u32, Arc<TsGraph>>>,
     touches: RefCell<FxHashMap<u32, Arc<OwnTouches>>>,
+    kinds: RefCell<FxHashMap<TouchKind, Option<u32>>>,
     unknown: Arc<OwnTouches>,
-    bodies: OnceCell<FxHashMap<StructId, Arc<StructBody>>>,
+    bodies: RefCell<FxHashMap<StructId, Arc<StructBody>>>,
     sources: OnceCell<Index>,
 }
 
@@ -197,7 +220,13 @@ impl Tabled {
     /// The program of tables.
     pub fn new(tables: JitTables) -> Tabled {
         let (drivers, exceptions) = (tables.drivers.clone(), tables.exceptions.clone());
-        Tabled::of_parts(drivers, exceptions, Box::new(tables))
+        let whole = Whole {
+            functions: tables.functions.iter().cloned().collect(),
+            kinds: tables.kinds.numbered().collect(),
+            bodies: tables.bodies.iter().cloned().collect(),
+            tables,
+        };
+        Tabled::of_parts(drivers, exceptions, Box::new(whole))
     }
 
     /// The program of tables that are read in parts.
@@ -210,11 +239,12 @@ impl Tabled {
             drivers,
             exceptions,
             parts,
-            functions: OnceCell::new(),
+            functions: RefCell::default(),
             graphs: RefCell::default(),
             touches: RefCell::default(),
+            kinds: RefCell::default(),
             unknown: Arc::new(OwnTouches::anything()),
-            bodies: OnceCell::new(),
+            bodies: RefCell::default(),
             sources: OnceCell::new(),
         }
     }
@@ -224,9 +254,13 @@ impl Tabled {
         &self.drivers
     }
 
-    fn facts(&self, f: &FuncSym) -> Option<&Facts> {
-        let functions = || self.parts.functions().into_iter().collect();
-        self.functions.get_or_init(functions).get(f)
+    fn facts(&self, f: &FuncSym) -> Option<Facts> {
+        if let Some(known) = self.functions.borrow().get(f) {
+            return *known;
+        }
+        let facts = self.parts.facts(f);
+        self.functions.borrow_mut().insert(f.clone(), facts);
+        facts
     }
 
     fn sources(&self) -> &Index {
@@ -267,15 +301,12 @@ impl Program for Tabled {
     }
 
     fn struct_body(&self, s: &StructId) -> Arc<StructBody> {
-        let bodies = || {
-            let bodies = self.parts.bodies().into_iter();
-            bodies.map(|(id, body)| (id, Arc::new(body))).collect()
-        };
-        self.bodies
-            .get_or_init(bodies)
-            .get(s)
-            .cloned()
-            .unwrap_or_default()
+        if let Some(known) = self.bodies.borrow().get(s) {
+            return known.clone();
+        }
+        let body = Arc::new(self.parts.body(s).unwrap_or_default());
+        self.bodies.borrow_mut().insert(s.clone(), body.clone());
+        body
     }
 
     fn exception_vtable(&self, exception: Exc) -> StaticSym {
@@ -323,8 +354,14 @@ impl JitProgram for Tabled {
         let mut touches = self.touches.borrow_mut();
         let touches = touches.entry(number);
         touches
-            .or_insert_with(|| Arc::new(self.parts.touches(number)))
+            .or_insert_with(|| Arc::new(OwnTouches::tabled(self.parts.touches(number))))
             .clone()
+    }
+
+    fn touch_number(&self, kind: &TouchKind) -> Option<u32> {
+        let mut kinds = self.kinds.borrow_mut();
+        let number = kinds.entry(*kind);
+        *number.or_insert_with(|| self.parts.touch_number(kind))
     }
 
     fn line(&self, place: &CodePlace) -> Option<SourceLine> {

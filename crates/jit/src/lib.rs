@@ -88,5 +88,5 @@ pub use residual::{ResidualCounts, Stub};
 pub use settled::{ClassField, rewritten_fields};
 pub use specialize::{Failure, Promoted, Splits, is_done_by_compilers};
 pub use state::Word;
-pub use touches::{OwnTouches, TouchKinds, TouchSet, TouchTable, Touches};
+pub use touches::{Kind as TouchKind, OwnTouches, TouchKinds, TouchSet, TouchTable, Touches};
 pub use world::{Called, World};

@@ -7,7 +7,7 @@ use taipan_lltype::{CodePlace, FuncSym, LLGraph, Program, StructId};
 use crate::code::TsGraph;
 use crate::drivers::DriverInfo;
 use crate::online::StaysCall;
-use crate::touches::OwnTouches;
+use crate::touches::{Kind as TouchKind, OwnTouches};
 
 /// A line of the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -68,6 +68,11 @@ pub trait JitProgram: Program {
 
     /// What it does to memory.
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
+
+    /// The number of places of a kind in the sets of [`OwnTouches::tabled`]; none if no set has any.
+    fn touch_number(&self, _: &TouchKind) -> Option<u32> {
+        None
+    }
 
     /// File and line of an instruction, for the log. None if unknown.
     fn line(&self, _: &CodePlace) -> Option<SourceLine> {

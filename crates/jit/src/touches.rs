@@ -23,16 +23,30 @@ use crate::state::{FieldKey, Owner};
 
 /// Places of one kind, in whatever object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-enum Kind {
+pub enum Kind {
+    /// A field.
     Field(FieldKey),
+    /// Items of arrays of a type.
     Array(LLType),
     /// Lists that a field owns, with arrays of this type.
     OwnList(FieldKey, LLType),
+    /// Lists that any field owns, with arrays of this type.
+    OwnLists(LLType),
+}
+
+impl Kind {
+    /// The kind of the same lists whatever field owns them.
+    fn of_any_owner(self) -> Option<Kind> {
+        match self {
+            Kind::OwnList(_, array) => Some(Kind::OwnLists(array)),
+            Kind::Field(_) | Kind::Array(_) | Kind::OwnLists(_) => None,
+        }
+    }
 }
 
 /// What one call may do.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Touched {
+struct Touched {
     reads_anything: bool,
     writes_anything: bool,
     reads: Kinds,
@@ -43,7 +57,7 @@ type Kinds = IndexSet<Kind, FxBuildHasher>;
 
 impl Touched {
     /// What is known of calls of unknown functions.
-    pub(crate) fn anything() -> Touched {
+    fn anything() -> Touched {
         Touched {
             reads_anything: true,
             writes_anything: true,
@@ -53,24 +67,6 @@ impl Touched {
 
     fn is_anything(&self) -> bool {
         self.reads_anything && self.writes_anything
-    }
-
-    /// Whether it may write to a place of an object, which is a list of that owner if it is one. `passed` are the lists
-    /// that are passed to it.
-    pub(crate) fn writes(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
-        self.writes_anything || includes(&self.writes, place, owner, passed)
-    }
-
-    /// Whether it may write to any place at all.
-    pub(crate) fn writes_something(&self) -> bool {
-        self.writes_anything || !self.writes.is_empty()
-    }
-
-    /// Whether it may read or write there.
-    pub(crate) fn touches(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
-        self.reads_anything
-            || self.writes(place, owner, passed)
-            || includes(&self.reads, place, owner, passed)
     }
 
     fn add(&mut self, other: &Touched) {
@@ -84,11 +80,23 @@ impl Touched {
     fn adds(&mut self, kind: Option<Kind>) {
         match kind {
             Some(kind) => {
-                self.reads.insert(kind);
-                self.writes.insert(kind);
+                self.reads(kind);
+                self.writes(kind);
             }
             None => *self = Touched::anything(),
         }
+    }
+
+    /// Adds a kind of place that it reads.
+    fn reads(&mut self, kind: Kind) {
+        self.reads.insert(kind);
+        self.reads.extend(kind.of_any_owner());
+    }
+
+    /// Adds a kind of place that it writes.
+    fn writes(&mut self, kind: Kind) {
+        self.writes.insert(kind);
+        self.writes.extend(kind.of_any_owner());
     }
 
     /// What it writes is its own affair.
@@ -102,25 +110,112 @@ impl Touched {
 /// argument.
 pub(crate) type PassedList = (Owner, LLType);
 
-/// Whether a place of an object is of one of these kinds.
-fn includes(kinds: &Kinds, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
+/// Whether a place of an object, which is a list of that owner if it is one, is of a kind that a set of kinds `has`.
+fn includes(place: Place, owner: Owner, passed: &[PassedList], has: impl Fn(Kind) -> bool) -> bool {
     match place {
-        Place::Field(key) => kinds.contains(&Kind::Field(key)),
+        Place::Field(key) => has(Kind::Field(key)),
         Place::Item { array, field, .. } => match owner {
             Owner::Field(key) => {
                 let may_be_it = |l: &PassedList| l.1 == array && !l.0.differs(owner);
-                kinds.contains(&Kind::OwnList(key, array))
-                    || (kinds.contains(&Kind::Array(array)) && passed.iter().any(may_be_it))
+                has(Kind::OwnList(key, array))
+                    || (passed.iter().any(may_be_it) && has(Kind::Array(array)))
             }
             Owner::Elsewhere | Owner::Unknown => {
-                let of_field = |k: &Kind| matches!(k, Kind::OwnList(_, a) if *a == array);
-                kinds.contains(&Kind::Array(array))
-                    || field.is_some_and(|key| kinds.contains(&Kind::Field(key)))
-                    || (owner == Owner::Unknown && kinds.iter().any(of_field))
+                has(Kind::Array(array))
+                    || field.is_some_and(|key| has(Kind::Field(key)))
+                    || (owner == Owner::Unknown && has(Kind::OwnLists(array)))
             }
         },
         Place::Length(_) => false,
     }
+}
+
+/// What calls of a function may do, with all that it calls.
+pub(crate) struct Effect<'p> {
+    known: Rc<Known>,
+    program: &'p dyn JitProgram,
+}
+
+enum Known {
+    /// It was found out.
+    Found(Touched),
+    /// It stands in the tables of the program.
+    Tabled(Arc<TouchSet>),
+}
+
+impl Known {
+    fn reads_anything(&self) -> bool {
+        match self {
+            Known::Found(touched) => touched.reads_anything,
+            Known::Tabled(set) => set.reads_anything,
+        }
+    }
+
+    fn writes_anything(&self) -> bool {
+        match self {
+            Known::Found(touched) => touched.writes_anything,
+            Known::Tabled(set) => set.writes_anything,
+        }
+    }
+}
+
+impl Effect<'_> {
+    /// Whether it may write to a place of an object, which is a list of that owner if it is one. `passed` are the lists
+    /// that are passed to it.
+    pub(crate) fn writes(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
+        let writes = |kind: Kind| match &*self.known {
+            Known::Found(touched) => touched.writes.contains(&kind),
+            Known::Tabled(set) => has_bit(&set.writes, self.program.touch_number(&kind)),
+        };
+        self.known.writes_anything() || includes(place, owner, passed, writes)
+    }
+
+    /// Whether it may read or write there.
+    pub(crate) fn touches(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
+        let reads = |kind: Kind| match &*self.known {
+            Known::Found(touched) => touched.reads.contains(&kind),
+            Known::Tabled(set) => has_bit(&set.reads, self.program.touch_number(&kind)),
+        };
+        self.known.reads_anything()
+            || self.writes(place, owner, passed)
+            || includes(place, owner, passed, reads)
+    }
+
+    /// Whether it may write to any place at all.
+    pub(crate) fn writes_something(&self) -> bool {
+        self.known.writes_anything()
+            || match &*self.known {
+                Known::Found(touched) => !touched.writes.is_empty(),
+                Known::Tabled(set) => set.writes.iter().any(|w| *w != 0),
+            }
+    }
+
+    fn reads_something(&self) -> bool {
+        self.known.reads_anything()
+            || match &*self.known {
+                Known::Found(touched) => !touched.reads.is_empty(),
+                Known::Tabled(set) => set.reads.iter().any(|w| *w != 0),
+            }
+    }
+}
+
+fn has_bit(bits: &[u64], number: Option<u32>) -> bool {
+    number.is_some_and(|n| {
+        let word = bits.get(n as usize / 64);
+        word.is_some_and(|w| w >> (n % 64) & 1 != 0)
+    })
+}
+
+/// Whether a field of that kind seldom changes.
+fn seldom_changes(program: &dyn Program, kind: &Kind) -> bool {
+    let Kind::Field((ty, index)) = kind else {
+        return false;
+    };
+    ty.as_struct().is_some_and(|s| {
+        let body = program.body(s);
+        let name = body.fields.get(*index).map(|f| &f.name);
+        name.is_some_and(|name| body.quasi_immutable.contains(name))
+    })
 }
 
 /// What a function does to memory itself, and which functions it calls.
@@ -128,6 +223,8 @@ fn includes(kinds: &Kinds, place: Place, owner: Owner, passed: &[PassedList]) ->
 pub struct OwnTouches {
     touched: Touched,
     callees: Vec<FuncSym>,
+    /// What it does with all that it calls, if that is known by tables.
+    tabled: Option<Arc<TouchSet>>,
 }
 
 impl OwnTouches {
@@ -135,7 +232,15 @@ impl OwnTouches {
     pub fn anything() -> OwnTouches {
         OwnTouches {
             touched: Touched::anything(),
-            callees: Vec::new(),
+            ..OwnTouches::default()
+        }
+    }
+
+    /// What the tables of a program say of a function and all that it calls.
+    pub fn tabled(set: TouchSet) -> OwnTouches {
+        OwnTouches {
+            tabled: Some(Arc::new(set)),
+            ..OwnTouches::default()
         }
     }
 
@@ -177,7 +282,7 @@ impl OwnTouches {
 /// What calls of the functions of a program do, kept.
 pub struct Touches<'p> {
     program: &'p dyn JitProgram,
-    known: RefCell<FxHashMap<FuncSym, Rc<Touched>>>,
+    known: RefCell<FxHashMap<FuncSym, Rc<Known>>>,
     /// Which of them may write a field that seldom changes.
     invalidating: RefCell<FxHashMap<FuncSym, bool>>,
 }
@@ -198,16 +303,13 @@ impl<'p> Touches<'p> {
         if let Some(known) = self.invalidating.borrow().get(f) {
             return *known;
         }
-        let touched = self.of(f);
-        let seldom_changes = |kind: &Kind| match kind {
-            Kind::Field((ty, index)) => ty.as_struct().is_some_and(|s| {
-                let body = self.program.body(s);
-                let name = body.fields.get(*index).map(|f| &f.name);
-                name.is_some_and(|name| body.quasi_immutable.contains(name))
-            }),
-            Kind::Array(_) | Kind::OwnList(..) => false,
+        let may = match &*self.of(f).known {
+            Known::Found(touched) => {
+                let mut writes = touched.writes.iter();
+                touched.writes_anything || writes.any(|k| seldom_changes(self.program, k))
+            }
+            Known::Tabled(set) => set.invalidates,
         };
-        let may = touched.writes_anything || touched.writes.iter().any(seldom_changes);
         self.invalidating.borrow_mut().insert(f.clone(), may);
         may
     }
@@ -229,15 +331,25 @@ impl<'p> Touches<'p> {
     /// Whether a call of a function may read, and whether it may write, anything.
     pub fn any(&self, f: &FuncSym) -> [bool; 2] {
         let touched = self.of(f);
-        let reads = touched.reads_anything || !touched.reads.is_empty();
-        [reads, touched.writes_something()]
+        [touched.reads_something(), touched.writes_something()]
     }
 
     /// What a call of a function may do.
-    pub(crate) fn of(&self, f: &FuncSym) -> Rc<Touched> {
+    pub(crate) fn of(&self, f: &FuncSym) -> Effect<'p> {
+        let program = self.program;
         if let Some(known) = self.known.borrow().get(f) {
-            return known.clone();
+            let known = known.clone();
+            return Effect { known, program };
         }
+        let known = Rc::new(match &program.touches(f).tabled {
+            Some(set) => Known::Tabled(set.clone()),
+            None => Known::Found(self.found(f)),
+        });
+        self.known.borrow_mut().insert(f.clone(), known.clone());
+        Effect { known, program }
+    }
+
+    fn found(&self, f: &FuncSym) -> Touched {
         let mut all = Touched::default();
         let mut seen = FxHashSet::default();
         let mut pending = VecDeque::from([f.clone()]);
@@ -252,8 +364,6 @@ impl<'p> Touches<'p> {
         if self.program.hints(f).elidable {
             all.writes_nothing();
         }
-        let all = Rc::new(all);
-        self.known.borrow_mut().insert(f.clone(), all.clone());
         all
     }
 }
@@ -279,6 +389,8 @@ pub struct TouchKinds(Vec<Kind>);
 pub struct TouchSet {
     reads_anything: bool,
     writes_anything: bool,
+    /// They may write a field that seldom changes.
+    invalidates: bool,
     reads: Vec<u64>,
     writes: Vec<u64>,
 }
@@ -297,6 +409,7 @@ impl TouchTable {
             sets.push(TouchSet {
                 reads_anything: o.touched.reads_anything,
                 writes_anything: o.touched.writes_anything,
+                invalidates: false,
                 reads: bits(&o.touched.reads, &mut kinds),
                 writes: bits(&o.touched.writes, &mut kinds),
             });
@@ -317,6 +430,9 @@ impl TouchTable {
                 }
             }
         }
+        let seldom = kinds.iter().enumerate();
+        let seldom = seldom.filter(|(_, kind)| seldom_changes(program, kind));
+        let seldom: Vec<u32> = seldom.map(|(number, _)| number as u32).collect();
         let mut distinct: IndexSet<TouchSet> = IndexSet::new();
         let of = functions.into_iter().filter_map(|f| {
             let mut set = sets[order.get_index_of(&f)?].clone();
@@ -324,6 +440,8 @@ impl TouchTable {
                 set.writes_anything = false;
                 set.writes.clear();
             }
+            let writes = |n: &u32| has_bit(&set.writes, Some(*n));
+            set.invalidates = set.writes_anything || seldom.iter().any(writes);
             Some((f, distinct.insert_full(set).0 as u32))
         });
         TouchTable {
@@ -335,10 +453,9 @@ impl TouchTable {
 }
 
 impl TouchKinds {
-    fn of(&self, bits: &[u64]) -> Kinds {
-        let is_set = |i: &usize| bits.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 != 0);
-        let set = (0..self.0.len()).filter(is_set);
-        set.map(|i| self.0[i]).collect()
+    /// Each with its number.
+    pub fn numbered(&self) -> impl Iterator<Item = (Kind, u32)> {
+        self.0.iter().copied().zip(0..)
     }
 }
 
@@ -355,19 +472,6 @@ fn bits(set: &Kinds, all: &mut Kinds) -> Vec<u64> {
 }
 
 impl TouchSet {
-    /// The same as a function's own touches: there are no callees to look at.
-    pub fn touches(&self, kinds: &TouchKinds) -> OwnTouches {
-        OwnTouches {
-            touched: Touched {
-                reads_anything: self.reads_anything,
-                writes_anything: self.writes_anything,
-                reads: kinds.of(&self.reads),
-                writes: kinds.of(&self.writes),
-            },
-            callees: Vec::new(),
-        }
-    }
-
     /// Adds another one; whether that changed anything.
     fn add(&mut self, other: &TouchSet) -> bool {
         let before = (self.reads_anything, self.writes_anything);
@@ -442,8 +546,8 @@ impl Reader<'_> {
             let touched = &mut own.touched;
             let kept = || operand_ty(self.graph, access.object).is_gc_ptr();
             match (self.kind(access.object, access.path), access.stored) {
-                (Some(kind), None) => _ = touched.reads.insert(kind),
-                (Some(kind), Some(_)) => _ = touched.writes.insert(kind),
+                (Some(kind), None) => touched.reads(kind),
+                (Some(kind), Some(_)) => touched.writes(kind),
                 // Of raw memory no facts are kept.
                 (None, None) => touched.reads_anything |= kept(),
                 (None, Some(_)) => touched.writes_anything |= kept(),
@@ -467,7 +571,7 @@ impl Reader<'_> {
                     let writes = call_writes(self.program, self.graph, op, &is_own);
                     for list in lists {
                         match self.items_kind(list) {
-                            Some(kind) if !writes => _ = own.touched.reads.insert(kind),
+                            Some(kind) if !writes => own.touched.reads(kind),
                             kind => own.touched.adds(kind),
                         }
                     }

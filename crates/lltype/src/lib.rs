@@ -49,7 +49,7 @@ pub use narrow::unlike_c;
 pub use operands::{Count, Kind, Param, Signature, check_operation, check_operations, check_types};
 pub use ops::*;
 pub use program::*;
-pub use serial::{SharedNames, from_bytes, to_bytes};
+pub use serial::{NameBytes, SharedNames, from_bytes, to_bytes};
 pub use table::*;
 pub use types::*;
 pub use value::*;

@@ -8,6 +8,8 @@
 
 use std::cell::RefCell;
 use std::hash::Hash;
+use std::ops::Range;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use serde::de::{DeserializeOwned, Error as _};
@@ -18,7 +20,9 @@ use crate::{FuncSym, LLType, TypeKind};
 
 /// What was mentioned so far, in order.
 struct Names<T> {
-    all: Vec<T>,
+    /// By number, on reading; none for what was not mentioned yet.
+    all: Vec<Option<T>>,
+    /// On writing.
     numbers: FxHashMap<T, u32>,
 }
 
@@ -32,18 +36,26 @@ impl<T> Default for Names<T> {
 }
 
 impl<T: Clone + Eq + Hash> Names<T> {
+    /// So many names that are read when they are mentioned first.
+    fn unread(count: usize) -> Names<T> {
+        Names {
+            all: vec![None; count],
+            numbers: FxHashMap::default(),
+        }
+    }
+
     /// Numbers a name on writing.
     fn number(&mut self, name: &T) {
         let next = self.numbers.len() as u32;
         self.numbers.insert(name.clone(), next);
     }
 
-    /// The names by number, whether they were written or read.
-    fn list(&self) -> Vec<T> {
+    /// The names that were written, by number.
+    fn written(&self) -> Vec<T> {
         let mut numbered: Vec<(&T, &u32)> = self.numbers.iter().collect();
         numbered.sort_unstable_by_key(|(_, n)| **n);
         let written = numbered.into_iter().map(|(name, _)| name.clone());
-        self.all.iter().cloned().chain(written).collect()
+        written.collect()
     }
 
     /// Number of names.
@@ -64,6 +76,8 @@ impl<T: Clone + Eq + Hash> Names<T> {
 struct Table {
     types: Names<LLType>,
     funcs: Names<FuncSym>,
+    /// Where names are read from that were not mentioned yet.
+    records: Option<Records>,
 }
 
 thread_local! {
@@ -84,8 +98,16 @@ pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
         .ok()
 }
 
-/// Names that several values have in common: written once, and read before the first of the
-/// values, each of which is written and read separately.
+/// Names that several values have in common: written once, and each read when a value mentions it first.
+/// The values are written and read separately.
+///
+/// The serialized form consists of numbers of 32 bits and of records:
+///
+/// ```text
+/// number of types │ number of functions │ where the record of each ends │ records of types, of functions
+/// ```
+///
+/// A record mentions names with smaller numbers only.
 pub struct SharedNames(RefCell<Table>);
 
 impl SharedNames {
@@ -94,23 +116,41 @@ impl SharedNames {
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Option<(SharedNames, Vec<u8>)> {
         let (written, mentioned) = with_name_table(Table::default(), || postcard::to_stdvec(value));
         written.ok()?;
-        // The reader numbers them in the order in which it meets them in the lists.
-        let lists = (mentioned.types.list(), mentioned.funcs.list());
-        let (bytes, names) = with_name_table(Table::default(), || postcard::to_stdvec(&lists));
-        Some((SharedNames(RefCell::new(names)), bytes.ok()?))
+        let types = mentioned.types.written();
+        let funcs = mentioned.funcs.written();
+        let (records, names) = with_name_table(Table::default(), || {
+            let types = types.iter().map(record_of);
+            let funcs = funcs.iter().map(record_of);
+            types.chain(funcs).collect::<Option<Vec<_>>>()
+        });
+        let records = records?;
+        let mut bytes = Vec::new();
+        let mut number = |n: usize| bytes.extend_from_slice(&(n as u32).to_le_bytes());
+        number(types.len());
+        number(funcs.len());
+        let mut end = 0;
+        for record in &records {
+            end += record.len();
+            number(end);
+        }
+        bytes.extend(records.into_iter().flatten());
+        Some((SharedNames(RefCell::new(names)), bytes))
     }
 
-    /// The names of a serialized form; none for bytes that are none.
-    pub fn read(bytes: &[u8]) -> Option<SharedNames> {
-        let read = || postcard::from_bytes::<(Vec<LLType>, Vec<FuncSym>)>(bytes);
-        let (lists, names) = with_name_table(Table::default(), read);
-        lists.ok()?;
-        Some(SharedNames(RefCell::new(names)))
-    }
-
-    /// The functions among them, by number.
-    pub fn functions(&self) -> Vec<FuncSym> {
-        self.0.borrow().funcs.list()
+    /// The names of the serialized form that [`SharedNames::of`] made. None if its start cannot be had.
+    pub fn read(bytes: NameBytes) -> Option<SharedNames> {
+        let types = number(&bytes, 0)?;
+        let functions = number(&bytes, 1)?;
+        let table = Table {
+            types: Names::unread(types),
+            funcs: Names::unread(functions),
+            records: Some(Records {
+                bytes,
+                types,
+                functions,
+            }),
+        };
+        Some(SharedNames(RefCell::new(table)))
     }
 
     /// The serialized form of a value. None for what cannot be serialized.
@@ -155,6 +195,93 @@ fn with_table<R>(f: impl FnOnce(&mut Table) -> R) -> Option<R> {
     TABLE.with(|t| t.borrow_mut().as_mut().map(f))
 }
 
+/// Gives the bytes in a range of a serialized form; none if there are none, or if they are damaged.
+pub type NameBytes = Rc<dyn Fn(Range<usize>) -> Option<&'static [u8]>>;
+
+/// Names in serialized form.
+#[derive(Clone)]
+struct Records {
+    bytes: NameBytes,
+    types: usize,
+    functions: usize,
+}
+
+impl Records {
+    /// The serialized form of a name: types come first.
+    fn get(&self, at: usize) -> Option<&'static [u8]> {
+        // Behind the numbers of both.
+        let end = |at| number(&self.bytes, 2 + at);
+        let start = at.checked_sub(1).map_or(Some(0), end)?;
+        let first = (2 + self.types + self.functions) * NUMBER;
+        (self.bytes)(first + start..first + end(at)?)
+    }
+}
+
+/// Size of a number in the serialized form of [`SharedNames`].
+const NUMBER: usize = 4;
+
+/// A number at the start of that form.
+fn number(bytes: &NameBytes, at: usize) -> Option<usize> {
+    let bytes = bytes(at * NUMBER..(at + 1) * NUMBER)?;
+    Some(u32::from_le_bytes(*bytes.first_chunk()?) as usize)
+}
+
+/// What tables of names are about.
+trait Name: Clone + Eq + Hash + 'static {
+    /// What it consists of.
+    type Data: Serialize + DeserializeOwned;
+
+    fn of(data: Self::Data) -> Self;
+
+    fn data(&self) -> &Self::Data;
+
+    /// Those of its kind.
+    fn names(table: &mut Table) -> &mut Names<Self>;
+
+    /// How many records are in front of those of its kind.
+    fn before(records: &Records) -> usize;
+}
+
+impl Name for LLType {
+    type Data = TypeKind;
+
+    fn of(data: TypeKind) -> LLType {
+        LLType::new(data)
+    }
+
+    fn data(&self) -> &TypeKind {
+        self.kind()
+    }
+
+    fn names(table: &mut Table) -> &mut Names<LLType> {
+        &mut table.types
+    }
+
+    fn before(_: &Records) -> usize {
+        0
+    }
+}
+
+impl Name for FuncSym {
+    type Data = FuncSymData;
+
+    fn of(data: FuncSymData) -> FuncSym {
+        FuncSym::new(data.kind, data.ty)
+    }
+
+    fn data(&self) -> &FuncSymData {
+        FuncSym::data(self)
+    }
+
+    fn names(table: &mut Table) -> &mut Names<FuncSym> {
+        &mut table.funcs
+    }
+
+    fn before(records: &Records) -> usize {
+        records.types
+    }
+}
+
 /// A name as it is written.
 #[derive(Serialize)]
 enum Written<'a, T> {
@@ -169,55 +296,74 @@ enum Read<T> {
     New(T),
 }
 
+fn write<T: Name, S: Serializer>(name: &T, s: S) -> Result<S::Ok, S::Error> {
+    let number = with_table(|t| T::names(t).numbers.get(name).copied());
+    if let Some(n) = number.flatten() {
+        return Written::<T::Data>::Seen(n).serialize(s);
+    }
+    let done = Written::New(name.data()).serialize(s)?;
+    // After its parts, which the reader has to know first.
+    with_table(|t| T::names(t).number(name));
+    Ok(done)
+}
+
+fn read<'de, T: Name, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+    match Read::<T::Data>::deserialize(d)? {
+        Read::Seen(n) => seen(n).ok_or_else(|| D::Error::custom("no such name")),
+        Read::New(data) => {
+            let name = T::of(data);
+            with_table(|t| T::names(t).all.push(Some(name.clone())));
+            Ok(name)
+        }
+    }
+}
+
+/// The name of that number, which is read if that was not done yet.
+fn seen<T: Name>(number: u32) -> Option<T> {
+    let at = number as usize;
+    let (known, records) = with_table(|t| {
+        let known = T::names(t).all.get(at)?.clone();
+        let records = known.is_none().then(|| t.records.clone());
+        Some((known, records.flatten()))
+    })??;
+    if known.is_some() {
+        return known;
+    }
+    // What it mentions is read meanwhile.
+    let records = records?;
+    let record = records.get(T::before(&records) + at)?;
+    let name = T::of(postcard::from_bytes(record).ok()?);
+    with_table(|t| T::names(t).all[at] = Some(name.clone()));
+    Some(name)
+}
+
+/// The serialized form of a name of the current table, which gets the next number.
+fn record_of<T: Name>(name: &T) -> Option<Vec<u8>> {
+    let record = postcard::to_stdvec(name.data()).ok();
+    with_table(|t| T::names(t).number(name));
+    record
+}
+
 impl Serialize for LLType {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        if let Some(n) = with_table(|t| t.types.numbers.get(self).copied()).flatten() {
-            return Written::<TypeKind>::Seen(n).serialize(s);
-        }
-        let done = Written::New(self.kind()).serialize(s)?;
-        // After its parts, which the reader has to know first.
-        with_table(|t| t.types.number(self));
-        Ok(done)
+        write(self, s)
     }
 }
 
 impl<'de> Deserialize<'de> for LLType {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        match Read::<TypeKind>::deserialize(d)? {
-            Read::Seen(n) => with_table(|t| t.types.all.get(n as usize).copied())
-                .flatten()
-                .ok_or_else(|| D::Error::custom("no such type")),
-            Read::New(kind) => {
-                let ty = LLType::new(kind);
-                with_table(|t| t.types.all.push(ty));
-                Ok(ty)
-            }
-        }
+        read(d)
     }
 }
 
 impl Serialize for FuncSym {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        if let Some(n) = with_table(|t| t.funcs.numbers.get(self).copied()).flatten() {
-            return Written::<FuncSymData>::Seen(n).serialize(s);
-        }
-        let done = Written::New(self.data()).serialize(s)?;
-        with_table(|t| t.funcs.number(self));
-        Ok(done)
+        write(self, s)
     }
 }
 
 impl<'de> Deserialize<'de> for FuncSym {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        match Read::<FuncSymData>::deserialize(d)? {
-            Read::Seen(n) => with_table(|t| t.funcs.all.get(n as usize).cloned())
-                .flatten()
-                .ok_or_else(|| D::Error::custom("no such function")),
-            Read::New(FuncSymData { kind, ty }) => {
-                let func = FuncSym::new(kind, ty);
-                with_table(|t| t.funcs.all.push(func.clone()));
-                Ok(func)
-            }
-        }
+        read(d)
     }
 }

@@ -1,3 +1,4 @@
+use std::rc::Rc;
 use std::sync::Arc;
 
 use taipan_graph::IntKind;
@@ -300,6 +301,11 @@ fn operands_have_names() {
     assert!(View::of(PlainOp::Getfield.into(), &[a]).is_none());
 }
 
+fn read_names(named: Vec<u8>) -> Option<SharedNames> {
+    let named: &'static [u8] = named.leak();
+    SharedNames::read(Rc::new(|range| named.get(range)))
+}
+
 #[test]
 fn values_have_names_in_common() {
     let node = LLType::new(TypeKind::Array(ArrayType {
@@ -319,7 +325,7 @@ fn values_have_names_in_common() {
     let written = values.each_ref().map(|v| names.to_bytes(v).unwrap());
     // Two bytes for each name, whatever it stands for, and one for the length.
     assert_eq!(written.each_ref().map(Vec::len), [5, 5, 3]);
-    let read = SharedNames::read(&named).unwrap();
+    let read = read_names(named).unwrap();
     // In any order, and with names that nobody else has in between.
     for i in [2, 0, 1, 0] {
         let own = vec![node.ptr().ptr()];
@@ -331,5 +337,29 @@ fn values_have_names_in_common() {
         );
     }
     assert!(read.from_bytes::<Vec<LLType>>(&[1, 0, 99]).is_none());
-    assert!(SharedNames::read(&named[..named.len() - 1]).is_none());
+    assert!(read_names(vec![0; 7]).is_none());
+}
+
+/// A name that several names are made of is read with the first of them.
+#[test]
+fn names_are_read_with_what_they_mention() {
+    let array = LLType::gc_array(SIGNED.ptr());
+    let ty = FuncType {
+        args: vec![array.ptr(), array],
+        result: *VOID,
+    };
+    let name = "names_are_read".into();
+    let func = FuncSym::new(
+        FuncKind::Helper {
+            name,
+            args: [].into(),
+        },
+        ty,
+    );
+    let values = (vec![func.clone(), func.clone()], array.ptr().ptr());
+    let (names, named) = SharedNames::of(&values).unwrap();
+    let bytes = names.to_bytes(&values).unwrap();
+    let read = read_names(named).unwrap();
+    let values = read.from_bytes::<(Vec<FuncSym>, LLType)>(&bytes);
+    assert_eq!(values, Some((vec![func.clone(), func], array.ptr().ptr())));
 }

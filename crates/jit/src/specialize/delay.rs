@@ -10,8 +10,6 @@
 //! setarrayitem(stack, 0, None)        ; generated; the W_Int is never allocated
 //! ```
 
-use std::rc::Rc;
-
 use taipan_lltype::{FuncSym, LLConst, StructId};
 
 use super::Specializer;
@@ -21,7 +19,7 @@ use crate::heap::Known;
 use crate::layout::{Place, field_name_of};
 use crate::purity::{is_immutable_field, is_quasi_immutable};
 use crate::state::{BoxId, Content, JitState};
-use crate::touches::Touched;
+use crate::touches::Effect;
 use crate::world::World;
 
 /// Maximum number of delayed writes of a state, without those to virtualizables. Their values are arguments of each block.
@@ -90,7 +88,7 @@ impl Specializer<'_> {
         let passed = self.passed_lists(state, graph, &op.args);
         let read = |state: &JitState, k: &Known| {
             let owner = state.get(k.object).owner;
-            let reads = |t: &Rc<Touched>| t.touches(k.place, owner, &passed);
+            let reads = |t: &Effect<'_>| t.touches(k.place, owner, &passed);
             is_waiting(k) && touched.as_ref().is_none_or(reads)
         };
         let found = state.heap.known.iter().any(|k| read(state, k));
