@@ -83,9 +83,18 @@ impl JitState {
     pub(crate) fn compact(&mut self) {
         self.forget_repeated();
         let order = self.walk(&self.heap.known, true, None).order;
-        let boxes = std::mem::take(&mut self.boxes);
+        let mut boxes = std::mem::take(&mut self.boxes);
         let virtuals = std::mem::take(&mut self.virtuals);
-        self.renumber(&order, (&boxes, &virtuals), None);
+        let count = boxes.len();
+        // Each is taken once; what it is afterwards nobody asks.
+        let take = |b: BoxId| {
+            let red = &mut boxes[b.0 as usize];
+            RedBox {
+                content: std::mem::replace(&mut red.content, Content::None),
+                ..*red
+            }
+        };
+        self.renumber(&order, (count, &virtuals), take);
     }
 
     /// A compact copy without facts whose values nothing else needs: the value of a fact is a variable that stays alive.
@@ -106,7 +115,21 @@ impl JitState {
             frames: self.frames.clone(),
             ..*self
         };
-        state.renumber(&order, (&self.boxes, &self.virtuals), Some(&needed));
+        let is_constant = |b: BoxId| self.is_constant(b);
+        let copy = |b: BoxId| {
+            let red = self.get(b);
+            let content = match &red.content {
+                Content::Partial(places) => {
+                    let places = places.iter();
+                    let stays = places.filter(|p| needed[p.1.0 as usize] || is_constant(p.1));
+                    Content::Partial(stays.copied().collect())
+                }
+                Content::None => Content::None,
+                Content::Virtual(v) => Content::Virtual(*v),
+            };
+            RedBox { content, ..*red }
+        };
+        state.renumber(&order, (self.boxes.len(), &self.virtuals), copy);
         state
     }
 
@@ -129,15 +152,15 @@ impl JitState {
         needed
     }
 
-    /// Copies the boxes of `order` and their virtual structs into the state, and renumbers all references to them.
-    /// `needed` is as in [`JitState::walk`].
+    /// Puts the boxes of `order`, of that many, and their virtual structs into the state, and renumbers all references
+    /// to them. `get` gives each box.
     fn renumber(
         &mut self,
         order: &[BoxId],
-        (boxes, virtuals): (&[RedBox], &[VirtualStruct]),
-        needed: Option<&[bool]>,
+        (count, virtuals): (usize, &[VirtualStruct]),
+        mut get: impl FnMut(BoxId) -> RedBox,
     ) {
-        let mut box_map = vec![GONE; boxes.len()];
+        let mut box_map = vec![GONE; count];
         for (i, b) in order.iter().enumerate() {
             box_map[b.0 as usize] = i as u32;
         }
@@ -146,7 +169,7 @@ impl JitState {
         let mut virtual_map = vec![GONE; virtuals.len()];
         self.boxes.reserve_exact(order.len());
         for b in order {
-            let mut red = boxes[b.0 as usize].clone();
+            let mut red = get(*b);
             match &mut red.content {
                 Content::None => {}
                 Content::Virtual(v) => {
@@ -163,10 +186,6 @@ impl JitState {
                     v.0 = *new;
                 }
                 Content::Partial(places) => {
-                    if let Some(needed) = needed {
-                        let is_constant = |b: BoxId| boxes[b.0 as usize].is_constant();
-                        places.retain(|p| needed[p.1.0 as usize] || is_constant(p.1));
-                    }
                     places.iter_mut().for_each(|p| p.1 = to(p.1));
                     if places.is_empty() {
                         red.content = Content::None;

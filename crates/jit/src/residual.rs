@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId, cleanup, ssa_to_ssi};
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
@@ -51,7 +51,7 @@ pub(crate) struct Residual {
     /// How many switches promotions made.
     pub(crate) flexswitches: u32,
     /// Blocks whose input arguments are all that is used from there on.
-    entries: BTreeSet<BlockId>,
+    entries: FxHashSet<BlockId>,
     /// Blocks that end with a call of the portal for known greens, whose result is
     /// returned: the words of the greens.
     leaves: BTreeMap<BlockId, Vec<Word>>,
@@ -142,7 +142,7 @@ impl Residual {
                 graph,
                 number,
                 flexswitches: 0,
-                entries: BTreeSet::from([start]),
+                entries: FxHashSet::from_iter([start]),
                 leaves: BTreeMap::new(),
                 left: BTreeSet::new(),
                 portal_calls: BTreeMap::new(),

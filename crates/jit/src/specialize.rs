@@ -23,6 +23,7 @@ mod ops;
 mod position;
 mod predict;
 mod stubs;
+mod switches;
 
 pub(crate) use ops::touches_memory;
 pub use stubs::Promoted;
@@ -34,7 +35,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_graph::{BlockId, ExitCase, VarId};
+use taipan_graph::{BlockId, VarId};
 use taipan_language::Exc;
 use taipan_lltype::{
     CodePlace, FuncKind, FuncSym, LLConst, LLOperand, LLType, OBJECT, OBJECT_VTABLE, TypeKind,
@@ -175,6 +176,7 @@ pub(crate) struct Specializer<'p> {
     flat_seen: flat::FlatSeen,
     /// Number of positions in the interpreted program, by places of functions.
     positions: position::Positions,
+    switches: switches::Switches,
     /// Blocks at which the rest of a switch is looked at, and how many of its cases were found before.
     rests: FxHashMap<BlockId, u32>,
     stubs: Vec<Stub>,
@@ -235,6 +237,7 @@ impl<'p> Specializer<'p> {
             global_seen: Seen::new(),
             flat_seen: flat::FlatSeen::default(),
             positions: position::Positions::default(),
+            switches: switches::Switches::default(),
             rests: FxHashMap::default(),
             stubs: Vec::new(),
             started_again: BTreeMap::new(),
@@ -570,7 +573,9 @@ impl<'p> Specializer<'p> {
                 let Some(on) = self.known_arg(world, &state, on) else {
                     return self.red_switch(world, activation, state, graph, on, links);
                 };
-                let link = taken(world, on, links).ok_or("no case of a switch applies")?;
+                let at = (state.frame().code, state.frame().block);
+                let link =
+                    (self.taken(world, at, on, links)).ok_or("no case of a switch applies")?;
                 self.follow(world, &mut state, graph, link);
             }
             TsExit::Split(on, yes, no) => {
@@ -855,15 +860,6 @@ impl<'p> Specializer<'p> {
 fn is_own(func: &FuncSym) -> bool {
     let func = portal_of(func).unwrap_or(func);
     matches!(func.kind(), FuncKind::User { .. })
-}
-
-/// The link of a switch for a value.
-fn taken<'l>(world: &mut dyn World, on: Word, links: &'l [TsLink]) -> Option<&'l TsLink> {
-    links.iter().find(|link| match &link.case {
-        ExitCase::Bool(b) => Word::from(*b) == on,
-        ExitCase::Value(c) => world.word(c) == on,
-        _ => true,
-    })
 }
 
 /// The return value of a function, given its slot.

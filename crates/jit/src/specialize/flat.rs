@@ -13,7 +13,7 @@ use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, View};
 use super::calls::{callee_and_args, is_helper_call};
 use super::position::{FlatKey, where_frames_are};
 use super::stubs::Promoted;
-use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer, is_own, returned, taken};
+use super::{Activation, Failure, MOST_BLOCKS, MOST_STEPS, Specializer, is_own, returned};
 use crate::code::{Arg, Slot, TsExit, TsGraph, TsKind, TsOp};
 use crate::drivers::DriverInfo;
 use crate::freeze::Matched;
@@ -155,8 +155,9 @@ impl Specializer<'_> {
                     self.follow(world, state, &graph, link);
                 }
                 TsExit::Switch(on, links) => {
+                    let at = (state.frame().code, state.frame().block);
                     let known = self.known_arg(world, state, on);
-                    let Some(link) = known.and_then(|w| taken(world, w, links)) else {
+                    let Some(link) = known.and_then(|w| self.taken(world, at, w, links)) else {
                         return Ok(());
                     };
                     self.follow(world, state, &graph, link);
