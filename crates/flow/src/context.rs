@@ -27,7 +27,7 @@ use taipan_language::Exc;
 
 use crate::FlowError;
 use crate::framestate::{FrameState, copy, matches, output_args, union, variables};
-use crate::space::{Event, FlowSpace, Stop};
+use crate::space::{Event, FlowSpace, SENT, Stop, not_rpython};
 use crate::value::{Operand, Value};
 
 /// Instructions that may be executed for one function, all ways together.
@@ -376,10 +376,13 @@ impl<'a> FlowContext<'a> {
         }
     }
 
+    /// Suspends a generator. An error unless the instruction behind drops the value of the `yield`: nothing can be sent.
     fn yield_value(&mut self, v: Value, frame: &mut FrameState) -> Step<Value, Stop> {
         use taipan_engine::{ObjectSpace, Unwind};
-        match self.space.op(HlOp::Yield, &[v]) {
-            Ok(_) => {
+        let dropped = self.code.instrs.get(frame.pc as usize) == Some(&Instr::Pop);
+        let result = self.space.op(HlOp::Yield, &[v]);
+        match result.and_then(|_| if dropped { Ok(()) } else { not_rpython(SENT) }) {
+            Ok(()) => {
                 frame.stack.push(Value::Const(Const::None));
                 Step::Continue
             }

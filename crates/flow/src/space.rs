@@ -92,7 +92,11 @@ fn error<T>(code: ErrorCode, message: impl Into<String>) -> Result<T, Raised> {
     Err(Unwind::Stop(Stop::Error(FlowError::new(code, message))))
 }
 
-fn not_rpython<T>(what: &str) -> Result<T, Raised> {
+/// The construct `x = yield y`, as [`not_rpython`] names it.
+pub(crate) const SENT: &str = "the value of a yield expression";
+
+/// Stops at a construct that RPython does not have.
+pub(crate) fn not_rpython<T>(what: &str) -> Result<T, Raised> {
     let mut e = FlowError::new(ErrorCode::NotRPython, format!("{what} is not RPython"));
     e.help = remedy(what).map(str::to_owned);
     Err(Unwind::Stop(Stop::Error(e)))
@@ -108,6 +112,9 @@ fn remedy(what: &str) -> Option<&'static str> {
         "unpacking a dict into arguments" => "write the arguments out",
         "exec" => "a translated program has no Python in it: parse the text, and do what it says",
         "deleting attributes" => "assign None instead",
+        SENT => {
+            "write `yield x` as a statement, and pass values to the generator by an attribute of an instance that both sides have"
+        }
         "import * inside a function" => "import the names that are used",
         "a class inside a function" => "define the class at the top level of the module",
         "a nested function whose default values are not constant" => "pass the values as arguments",

@@ -533,6 +533,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "parse the text, and compute its value",
         "print int(s)",
     ),
+    (
+        "def more(n):\n    n = yield n\n    yield n\n---\nfor x in more(n):\n    print x",
+        "by an attribute of an instance that both sides have",
+        "class Box(object):\n    value = 0\ndef more(box):\n    yield box.value\n    yield box.value\n---\nbox = Box()\nfor x in more(box):\n    print x\n    box.value = n",
+    ),
     ("exec s", "parse the text, and do what it says", "print s"),
     (
         "s[0] = 'x'\nprint s",

@@ -275,3 +275,27 @@ fn generator_expression() {
         "#]],
     );
 }
+
+/// The original pushes nothing that an assignment could take.
+#[test]
+fn value_of_a_yield() {
+    check(
+        "
+        def f(n):
+            x = yield n
+            print x
+            yield (yield n)
+        ",
+        expect![[r#"
+            graph f
+            block0(n_0):
+                v1 = simple_call(#rpython.flowspace.generator.Entry)
+                v2 = setattr(v1, 'g_n', n_0)
+                v3 = simple_call(#rpython.flowspace.generator.GeneratorIterator, v1)
+                goto return(v3)
+            return(v4)
+            except(etype_5, evalue_6)
+            error TP0220: the value of a yield expression is not RPython
+        "#]],
+    );
+}
