@@ -6,6 +6,7 @@
 //! table refers to no function, and keeps none from being inlined or left out.
 
 use indexmap::IndexMap;
+use taipan_codegen::file_of_unplaced;
 use taipan_lltype::FuncSym;
 
 use crate::program::{CodePlaces, File};
@@ -26,7 +27,7 @@ impl Row {
     pub(crate) fn new(f: &FuncSym, name: &str, places: Option<&CodePlaces>) -> Row {
         let (file, function) = match places {
             Some(p) => (&*p.file, &*p.function),
-            None => ("?", f.name()),
+            None => (file_of_unplaced(f), f.name()),
         };
         Row {
             hash: hash(name),

@@ -158,7 +158,7 @@ fn locations(f: &CFunction, places: Option<&CodePlaces>) -> String {
                 &*p.function,
                 p.lines.get(*at as usize).copied().unwrap_or(0),
             ),
-            None => ("?", &*f.written_as, 0),
+            None => (&*f.unplaced_file, &*f.written_as, 0),
         };
         out.push_str(&format!(
             "    {{ {}, {}, {line} }},\n",

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use taipan_codegen::{
-    CodegenError, DataObject, DebugType, Glue, MAIN_SYMBOL, SymbolRef, UNKNOWN_FILE,
+    CodegenError, DataObject, DebugType, Glue, MAIN_SYMBOL, SymbolRef, file_of_unplaced,
+    is_source_file,
 };
+use taipan_lltype::FuncSym;
 
 use crate::debug::type_nodes;
 use crate::names::{escaped, global, symbol_name};
@@ -42,10 +44,10 @@ impl Source {
     }
 
     /// One of which nothing is known but its name.
-    pub fn unknown(text: Arc<FunctionText>, name: &str) -> Source {
+    pub fn unknown(text: Arc<FunctionText>, f: &FuncSym) -> Source {
         Source {
-            file: UNKNOWN_FILE.into(),
-            function: name.into(),
+            file: file_of_unplaced(f).into(),
+            function: f.name().into(),
             locations: vec![0; text.locations.len()],
             lines: vec![0; text.places.len()],
             shown: Vec::new(),
@@ -351,7 +353,7 @@ fn function(
             "{name} = private alias {{ ptr, ptr, i32, i32 }}, ptr {record}"
         );
     }
-    let known = &*f.file != UNKNOWN_FILE;
+    let known = is_source_file(&f.file);
     let subprogram = known.then(|| nodes.function(f, types.is_some()));
     let variables: Vec<Option<usize>> = (f.text.variables.iter().zip(&f.variables))
         .map(|(v, ty)| {

@@ -44,7 +44,7 @@ pub use dispatch::DispatchTable;
 pub use file_names::{file_stems, hash_digits, identifier};
 pub use image::*;
 pub use libraries::c_libraries;
-pub use linker::{Linker, Piece, Positions, PositionsOf, UNKNOWN_FILE};
+pub use linker::{Linker, Piece, Positions, PositionsOf, file_of_unplaced, is_source_file};
 pub use listing::{ListedFunction, ListedStruct, Lister, Listing};
 pub use mangle::{mangle_function, mangle_static, mangle_type};
 pub use object_file::{empty_object, gdb_object, gdb_script};

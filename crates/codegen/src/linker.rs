@@ -14,7 +14,7 @@ use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_lltype::{FuncSym, Program, StaticSym, foreign_symbol, round_up};
+use taipan_lltype::{FuncKind, FuncSym, Program, StaticSym, foreign_symbol, round_up};
 
 use crate::abi::{self, LOCATION_SIZE};
 use crate::image::Placed;
@@ -105,14 +105,29 @@ pub struct Positions {
     pub lines: Vec<u32>,
 }
 
-/// The file of code that has none.
-pub const UNKNOWN_FILE: &str = "?";
+/// The file of functions that import time compiled from texts.
+const TEXT_FILE: &str = "<string>";
+/// The file of helpers and of generated code, as far as tracebacks know.
+const COMPILERS_FILE: &str = "<taipan>";
+
+/// The file that tracebacks name for a function without a source file.
+pub fn file_of_unplaced(f: &FuncSym) -> &'static str {
+    match f.kind() {
+        FuncKind::User { .. } => TEXT_FILE,
+        _ => COMPILERS_FILE,
+    }
+}
+
+/// Whether the file that tracebacks name is a source file.
+pub fn is_source_file(file: &str) -> bool {
+    !matches!(file, TEXT_FILE | COMPILERS_FILE)
+}
 
 impl Positions {
     /// Of code of which nothing is known but its name.
     pub fn unknown(f: &FuncSym, code: &CompiledFunction) -> Positions {
         Positions {
-            file: UNKNOWN_FILE.into(),
+            file: file_of_unplaced(f).into(),
             function: f.name().into(),
             locations: vec![0; code.locations.len()],
             lines: vec![0; code.lines.len()],

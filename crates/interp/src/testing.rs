@@ -273,7 +273,7 @@ fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
                     let file = f
                         .code
                         .file(it.db)
-                        .map_or("?", |file| file.path(it.db).as_str());
+                        .map_or("<string>", |file| file.path(it.db).as_str());
                     EndedFrame {
                         file: file.to_owned(),
                         function: f.code.qualname(it.db).to_string(),

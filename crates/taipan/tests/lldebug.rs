@@ -498,6 +498,40 @@ fn helpers_in_tracebacks_have_their_names_in_rpython() {
     for backend in ["cranelift", "c"] {
         let o = taipan(dir.path(), &["run", "--backend", backend, "t.py"]);
         let stderr = String::from_utf8_lossy(&o.stderr);
-        assert!(stderr.contains("in ll_str.ll_int\n"), "{backend}: {stderr}");
+        let line = "  File \"<taipan>\", in ll_str.ll_int\n";
+        assert!(stderr.contains(line), "{backend}: {stderr}");
+    }
+}
+
+/// Functions that import time compiled from texts have no file.
+#[test]
+fn functions_of_texts_in_tracebacks() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "
+ns = {}
+exec '''
+def f(n):
+    total = 0
+    for i in range(n * 100):
+        total += i
+        if total > n:
+            raise ValueError
+        total ^= i
+    return total
+''' in ns
+f = ns['f']
+
+def entry_point(argv):
+    print f(len(argv)) + 1
+    return 0
+";
+    std::fs::write(dir.path().join("t.py"), source).unwrap();
+    for backend in ["cranelift", "c"] {
+        let o = taipan(dir.path(), &["run", "--backend", backend, "t.py"]);
+        let stderr = String::from_utf8_lossy(&o.stderr);
+        assert!(
+            stderr.contains("  File \"<string>\", in "),
+            "{backend}: {stderr}"
+        );
     }
 }

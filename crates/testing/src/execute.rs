@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::Program;
 use taipan_code::explanation as field;
-use taipan_codegen::Place;
+use taipan_codegen::{Place, is_source_file};
 use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
 use taipan_interp::{TestRun, run_test};
 use taipan_llinterp::{LLError, LLInterpreter};
@@ -317,8 +317,8 @@ fn explanation(text: &str) -> Explanation {
 
 /// The way of an exception without what the testing module adds.
 fn frames(mut all: Vec<TestFrame>) -> Vec<TestFrame> {
-    // `?` stands for functions that are made from texts: those that run tests.
-    all.retain(|f| f.file != "?" && !HELPERS.iter().any(|h| f.file.ends_with(h)));
+    // Functions that run tests are made from texts.
+    all.retain(|f| is_source_file(&f.file) && !HELPERS.iter().any(|h| f.file.ends_with(h)));
     all
 }
 

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use taipan_codegen::{CodegenError, DispatchTable, RootsFrame};
+use taipan_codegen::{CodegenError, DispatchTable, RootsFrame, file_of_unplaced};
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{
     FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Program, StaticSym, TypeKind,
@@ -39,6 +39,8 @@ pub struct CFunction {
     pub name: String,
     /// Its name in RPython, for tracebacks.
     pub(crate) written_as: String,
+    /// The file that tracebacks name if the source is unknown.
+    pub(crate) unplaced_file: String,
     /// The text, with marks of positions in place of `#line` directives.
     pub(crate) text: String,
     /// Functions with graphs that it refers to.
@@ -78,6 +80,7 @@ pub fn emit_function(
     (emitter.function(f.ty())).map_err(|m| CodegenError::new(f.name(), m))?;
     Ok(CFunction {
         written_as: f.name().to_owned(),
+        unplaced_file: file_of_unplaced(f).to_owned(),
         ..emitter.finish(name)
     })
 }

@@ -72,7 +72,7 @@ pub(crate) fn llvm_source(db: &dyn Db, f: LLFunction) -> Made<Source> {
     let written_as = written_as(f.sym(db));
     let roots = f.roots(db);
     let Some((file, spans, lines)) = source_of(db, roots, written_as) else {
-        return Ok(Arc::new(Source::unknown(text, written_as.name())));
+        return Ok(Arc::new(Source::unknown(text, written_as)));
     };
     let lines_of = |places: &[u32]| {
         let places = places.iter();
