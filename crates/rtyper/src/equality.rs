@@ -59,7 +59,7 @@ pub(crate) fn check_str(rt: &RTyper<'_>, class: Option<ObjId>) -> Typed<()> {
     }
     let mut search = Search {
         rt,
-        methods: &["__str__", "__repr__"],
+        methods: TEXTS,
         own: false,
         below: true,
         sites: BTreeSet::new(),
@@ -94,6 +94,8 @@ pub(crate) struct IgnoredMethod {
     pub(crate) code: ErrorCode,
     /// The class and the method, as `Point.__eq__`.
     method: String,
+    /// It is the builtin method of an exception, which shows the arguments.
+    of_exception: bool,
 }
 
 impl IgnoredMethod {
@@ -105,7 +107,12 @@ impl IgnoredMethod {
                 format!(
                     "the text of an instance has the name of its class: {method} is not called"
                 ),
-                "call a method by its name, as in `x.text()`",
+                match self.of_exception {
+                    true => {
+                        "raise an exception class of your own, and show an attribute of it, as in `e.message`"
+                    }
+                    false => "call a method by its name, as in `x.text()`",
+                },
             ),
             ErrorCode::IgnoredTruth => (
                 format!("an instance is false where it is None only: {method} is not called"),
@@ -210,8 +217,30 @@ pub(crate) fn ignored_method(
     Some(IgnoredMethod {
         code,
         method: format!("{}.{method}", rt.class_name(class)),
+        of_exception: is_python_text(rt, class, method),
     })
 }
+
+/// Whether the class is one of exceptions whose text is made by Python alone: no class of the program defines the method.
+fn is_python_text(rt: &RTyper<'_>, class: ObjId, method: &str) -> bool {
+    let data = rt.object(class).ok();
+    let Some(ObjData::Class(data)) = data.as_deref() else {
+        return false;
+    };
+    let (mut is_exception, mut of_program) = (false, false);
+    for base in &data.mro {
+        if let Ok(base) = rt.object(*base)
+            && let ObjData::Class(base) = &*base
+        {
+            is_exception |= base.builtin && &*base.name == "BaseException";
+            of_program |= !base.builtin && TEXTS.iter().any(|m| base.get(m).is_some());
+        }
+    }
+    is_exception && !of_program && TEXTS.contains(&method)
+}
+
+/// The methods that make texts.
+const TEXTS: &[&str] = &["__str__", "__repr__"];
 
 const KEYS: &[&str] = &["__eq__", "__cmp__", "__hash__"];
 
@@ -220,7 +249,7 @@ fn relied_on(op: HlOp) -> Option<(ErrorCode, &'static [&'static str], usize)> {
     Some(match op {
         HlOp::Eq | HlOp::Contains => (ErrorCode::IgnoredComparison, &["__eq__", "__cmp__"], 2),
         HlOp::Ne => (ErrorCode::IgnoredComparison, &["__ne__", "__cmp__"], 2),
-        HlOp::Str | HlOp::Mod => (ErrorCode::IgnoredText, &["__str__", "__repr__"], 1),
+        HlOp::Str | HlOp::Mod => (ErrorCode::IgnoredText, TEXTS, 1),
         HlOp::Repr => (ErrorCode::IgnoredText, &["__repr__"], 1),
         HlOp::Bool => (ErrorCode::IgnoredTruth, &["__nonzero__", "__len__"], 1),
         HlOp::GetItem | HlOp::SetItem | HlOp::DelItem => (ErrorCode::IgnoredHash, KEYS, 2),
@@ -280,6 +309,10 @@ impl Search<'_> {
             {
                 return Ok(Some((class, method)));
             }
+        }
+        let text = self.methods.first();
+        if let Some(method) = text.filter(|method| is_python_text(self.rt, class, method)) {
+            return Ok(Some((class, method)));
         }
         let (Universe::User(roots), true) = (self.rt.universe, self.below) else {
             return Ok(None);
