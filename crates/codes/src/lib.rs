@@ -194,6 +194,7 @@ codes! {
     TP0432 IgnoredTruth = Warn;
     TP0433 IgnoredHash = Warn;
     TP0434 CompilersCommandLine = Warn;
+    TP0435 LackingAttribute = Warn;
 
     // Faults of the compiler, and running a program.
     TP0499 StagesDisagree;

@@ -14,6 +14,7 @@
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
 mod annotate;
+mod attribute_uses;
 mod calls;
 pub mod containers;
 mod convert;
@@ -40,6 +41,9 @@ mod statics;
 mod synth;
 mod translate_op;
 
+pub use attribute_uses::{
+    AttributeOf, AttributeUses, Declaration, attribute_uses, declaration, prebuilt_attribute_uses,
+};
 pub use differences::{Difference, differences};
 pub use error::*;
 pub use hop::*;

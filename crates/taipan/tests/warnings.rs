@@ -37,6 +37,35 @@ class Stack(object):
 
 class Plain(object):
     pass
+
+class Base(object):
+    by_body = 1
+    def __init__(self):
+        self.common = 2
+
+class Leaf(Base):
+    def __init__(self, n):
+        Base.__init__(self)
+        self.leaf = n
+    def show(self):
+        return self.leaf
+
+class Other(Base):
+    pass
+
+class Third(Leaf):
+    pass
+
+PREBUILT = [Leaf(1), Other()]
+PREBUILT[0].extra = 5
+
+class Fault(Exception):
+    def __init__(self, message):
+        self.message = message
+
+class Shown(Fault):
+    def __str__(self):
+        return self.message
 ";
 
 fn taipan(folder: &Path, args: &[&str]) -> Output {
@@ -107,6 +136,24 @@ fn methods_that_are_not_called() {
     );
 }
 
+/// The text of an exception has none of its arguments.
+#[test]
+fn texts_of_exceptions() {
+    told(
+        "try:\n    if n > 2:\n        raise Shown('c')\n    if n > 1:\n        raise Fault('b')\n    raise ValueError('a')\n\
+         except ValueError as e:\n    print e\n    print 'x %s' % e, repr(e)\n\
+         except Shown as e:\n    print e\n\
+         except Fault as e:\n    print str(e), e.message",
+        expect![[r#"
+            TP0431 `e` the text of an instance has the name of its class: exceptions.ValueError.__str__ is not called
+            TP0431 `'x %s' % e` the text of an instance has the name of its class: exceptions.ValueError.__str__ is not called
+            TP0431 `repr(e)` the text of an instance has the name of its class: exceptions.ValueError.__repr__ is not called
+            TP0431 `e` the text of an instance has the name of its class: main.Shown.__str__ is not called
+            TP0431 `str(e)` the text of an instance has the name of its class: main.Fault.__str__ is not called
+        "#]],
+    );
+}
+
 /// Operations that are as in Python, or for which no method is meant.
 #[test]
 fn methods_that_nobody_misses() {
@@ -119,6 +166,29 @@ fn methods_that_nobody_misses() {
          d = {}\nd[p] = 1\nprint p in d\nprint a.__eq__(a)",
         expect![[r#"
             TP0432 `maybe` an instance is false where it is None only: main.Stack.__len__ is not called
+        "#]],
+    );
+}
+
+/// Attributes that some objects of a class lack, beside those that all have and those of a variable that `isinstance()` narrows.
+#[test]
+fn attributes_that_some_objects_lack() {
+    told(
+        "\
+for x in [Leaf(n), Other(), Third(n)]:
+    x.late = n
+    print x.leaf, x.show()
+    print x.common, x.by_body, x.late
+    if isinstance(x, Leaf):
+        print x.leaf
+    if n > 5:
+        assert isinstance(x, Leaf)
+        print x.leaf, x.show()
+    print x.leaf  # noqa: TP0435
+print PREBUILT[n].extra",
+        expect![[r#"
+            TP0435 `x.leaf` `leaf` is read through class main.Base, and objects of main.Other have no value there: it is set in main.Leaf and main.Third alone
+            TP0435 `PREBUILT[n].extra` `extra` is read through class main.Base, and objects of main.Other have no value there: it is set in main.Leaf and main.Third alone
         "#]],
     );
 }

@@ -8,6 +8,7 @@
 //! Both are a [`graph`] of functions and data that is brought up to date after edits. The queries
 //! over it depend on `solve` and `image` as a whole, and ask for everything else aside.
 
+mod attributes;
 pub(crate) mod graph;
 mod optimized;
 mod typed;

@@ -15,12 +15,16 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use taipan_annotator::{Roots, Spec};
 use taipan_base::reads::apart;
-use taipan_base::{Db, Diagnostic, File, SHIPPED, Severity, noted};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, SHIPPED, Severity, noted};
 use taipan_interp::{ObjData, Object, object};
 use taipan_jit::{ClassField, LateWrite, LateWrites, ListField, ObjectFlow};
 use taipan_lltype::{FuncKind, FuncSym, StaticSym};
-use taipan_rtyper::{Difference, StaticKey, differences, instruction_span};
+use taipan_rtyper::{
+    AttributeUses, Difference, StaticKey, attribute_uses, differences, instruction_span,
+    prebuilt_attribute_uses,
+};
 
+use super::attributes::Attributes;
 use super::graph::{Ask, Graph, Level, NodeIx, What, ask_all, ask_here, with_graph};
 use crate::db::Database;
 use crate::function::LLFunction;
@@ -138,6 +142,8 @@ struct Fact {
     leaked: Arc<[ListField]>,
     /// Operations that silently differ from Python.
     differences: Arc<[Difference]>,
+    /// What it has to do with attributes of instances.
+    attributes: Arc<AttributeUses>,
 }
 
 noted! {
@@ -158,6 +164,7 @@ struct Typed {
     leaking: FxHashSet<NodeIx>,
     /// Those with operations that silently differ from Python.
     differing: FxHashSet<NodeIx>,
+    attributes: Attributes,
     late: LateWrites,
 }
 
@@ -184,10 +191,17 @@ impl Level for Typed {
                 false => Arc::default(),
             },
             differences: differences_of(db, f),
+            attributes: attributes_of(db, f),
         }
     }
 
     fn data_fact(db: &dyn Db, key: StaticKey, references: &mut References) -> Fact {
+        let attributes = match key.sym(db) {
+            StaticSym::Object(id, _) => {
+                prebuilt_attribute_uses(db, key.roots(db).program(db), *id).into()
+            }
+            _ => Arc::default(),
+        };
         let leaked = match key.sym(db) {
             object @ StaticSym::Object(..) if may_have_drivers(db, key.roots(db)) => {
                 let program = StageProgram::new(db, key.roots(db), GraphStage::Rtyped);
@@ -200,6 +214,7 @@ impl Level for Typed {
             flow: None,
             leaked: leaked.into_iter().collect(),
             differences: Arc::default(),
+            attributes,
         }
     }
 
@@ -207,6 +222,7 @@ impl Level for Typed {
         set(&mut self.broken, n, fact.diagnostic.is_some());
         set(&mut self.leaking, n, !fact.leaked.is_empty());
         set(&mut self.differing, n, !fact.differences.is_empty());
+        self.attributes.set(n, Some(&fact.attributes));
         if matches!(what, What::Function(..)) {
             let is_marked = fact.flow.as_ref().is_some_and(|flow| flow.is_marked());
             set(&mut self.marked, n, is_marked);
@@ -226,6 +242,7 @@ impl Level for Typed {
         self.broken.remove(&n);
         self.leaking.remove(&n);
         self.differing.remove(&n);
+        self.attributes.set(n, None);
         self.marked.remove(&n);
     }
 
@@ -237,52 +254,71 @@ impl Level for Typed {
     }
 }
 
-/// Operations of a function that silently differ from Python. None for functions that ship with the compiler.
-fn differences_of(db: &dyn Db, f: LLFunction) -> Arc<[Difference]> {
+/// A function of the program, and whether it is the author's own: it does not ship with the compiler.
+fn user_function(db: &dyn Db, f: LLFunction) -> Option<(Spec, bool)> {
     let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
-        return Arc::default();
+        return None;
     };
     let spec = Spec::new(db, f.roots(db), *func, spec.clone());
     let key = Object::new(db, f.roots(db).program(db), *func);
-    let Some(ObjData::Function(data)) = object(db, key).as_deref() else {
-        return Arc::default();
-    };
     let own = |file: File| !file.path(db).starts_with(SHIPPED);
-    match data.code.file(db).is_some_and(own) {
-        true => differences(db, spec).into(),
-        false => Arc::default(),
+    match object(db, key).as_deref() {
+        Some(ObjData::Function(data)) => Some((spec, data.code.file(db).is_some_and(own))),
+        _ => None,
+    }
+}
+
+/// Operations of a function that silently differ from Python. None for functions that ship with the compiler.
+fn differences_of(db: &dyn Db, f: LLFunction) -> Arc<[Difference]> {
+    match user_function(db, f) {
+        Some((spec, true)) => differences(db, spec).into(),
+        _ => Arc::default(),
+    }
+}
+
+/// What a function has to do with attributes. Functions that ship with the compiler are not looked at for what they read.
+fn attributes_of(db: &dyn Db, f: LLFunction) -> Arc<AttributeUses> {
+    match user_function(db, f) {
+        Some((spec, own)) => attribute_uses(db, spec, own).into(),
+        None => Arc::default(),
     }
 }
 
 /// Warnings about operations that silently differ from Python, by place. Never to be called from within a query.
 pub(crate) fn difference_warnings(db: &Database, roots: Roots) -> Vec<Diagnostic> {
     let ask = ask_all::<Typed>(db, roots);
-    let found = with_typed(db, roots, false, &ask, |_, graph| {
-        let differing = graph.level.differing.iter().filter_map(|n| {
-            let node = graph.node(*n)?;
-            Some((node.what.function()?, node.fact.differences.clone()))
-        });
-        differing.collect::<Vec<_>>()
+    let found = with_typed(db, roots, false, &ask, |db, graph| {
+        let function = |n: NodeIx| graph.node(n)?.what.function();
+        let mut found = Vec::new();
+        for n in &graph.level.differing {
+            let Some(node) = graph.node(*n) else { continue };
+            let Some(f) = node.what.function() else {
+                continue;
+            };
+            for d in node.fact.differences.iter() {
+                let (message, help) = d.words();
+                found.push((f, d.at, d.code(), message, help.to_owned()));
+            }
+        }
+        for lacking in graph.level.attributes.lacking(db, roots.program(db)) {
+            let (message, help) = lacking.words(db, roots.program(db));
+            let places = lacking.readers.iter();
+            found.extend(places.filter_map(|(n, at)| {
+                let code = ErrorCode::LackingAttribute;
+                Some((function(*n)?, *at, code, message.clone(), help.clone()))
+            }));
+        }
+        found
     });
     let mut all: Vec<Diagnostic> = Vec::new();
-    for (f, differences) in found.unwrap_or_default() {
-        let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
-            continue;
-        };
-        let spec = Spec::new(db, roots, *func, spec.clone());
-        for difference in differences.iter() {
-            let (message, help) = difference.words();
-            let span = instruction_span(db, spec, difference.at);
-            let mut d = Diagnostic::error(difference.code(), span, message).with_help(help);
-            d.severity = Severity::Warning;
-            // Specialisations of a function have the same, and several operations may have one place.
-            if span.is_some()
-                && !all
-                    .iter()
-                    .any(|o| (o.code, o.primary) == (d.code, d.primary))
-            {
-                all.push(d);
-            }
+    let mut seen = FxHashSet::default();
+    for (f, at, code, message, help) in found.unwrap_or_default() {
+        let span = user_function(db, f).and_then(|(spec, _)| instruction_span(db, spec, at));
+        let mut d = Diagnostic::error(code, span, message).with_help(help);
+        d.severity = Severity::Warning;
+        // Specialisations of a function have the same, and several operations may have one place.
+        if span.is_some() && seen.insert((d.code, d.primary)) {
+            all.push(d);
         }
     }
     all.sort_by_cached_key(|d| {
