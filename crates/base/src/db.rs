@@ -143,6 +143,14 @@ pub struct Program {
     #[returns(ref)]
     #[default]
     pub target_options: Vec<String>,
+    /// Options of the command line that a `conftest.py` of a test file has to declare.
+    #[returns(ref)]
+    #[default]
+    pub conftest_options: Vec<String>,
+    /// Modules with fixtures and hooks for all test files, beside their `conftest.py` files.
+    #[returns(ref)]
+    #[default]
+    pub test_plugins: Vec<String>,
     /// Options of the translation, as `driver.config` shows them to the program.
     #[returns(copy)]
     #[default]

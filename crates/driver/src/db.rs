@@ -48,6 +48,10 @@ pub struct LoadOptions {
     pub trusted: bool,
     /// What `target()` is given as `args`: options of the program's own.
     pub target_options: Vec<String>,
+    /// Options of the command line that a `conftest.py` of a test file has to declare.
+    pub conftest_options: Vec<String>,
+    /// Modules with fixtures and hooks for all test files.
+    pub test_plugins: Vec<String>,
     /// Options of the translation, as `driver.config` shows them to programs.
     pub translation: Translation,
     /// Further options that `driver.config.translation` has: paths below it and values, as texts.
@@ -70,6 +74,8 @@ impl Default for LoadOptions {
             passes: PassSet::default(),
             trusted: false,
             target_options: Vec::new(),
+            conftest_options: Vec::new(),
+            test_plugins: Vec::new(),
             translation: Translation::default(),
             settings: Vec::new(),
             environment: Vec::new(),
@@ -325,6 +331,8 @@ impl Database {
                     .passes(options.passes)
                     .trusted(options.trusted)
                     .target_options(options.target_options.clone())
+                    .conftest_options(options.conftest_options.clone())
+                    .test_plugins(options.test_plugins.clone())
                     .translation(options.translation)
                     .settings(options.settings.clone())
                     .environment(options.environment.clone())

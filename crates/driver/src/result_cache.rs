@@ -213,9 +213,15 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     h.number(program.machine(db) as u64);
     h.number(program.passes(db).bits());
     h.text(&program.translation(db).level_name());
-    h.number(program.target_options(db).len() as u64);
-    for option in program.target_options(db) {
-        h.text(option);
+    for words in [
+        program.target_options(db),
+        program.conftest_options(db),
+        program.test_plugins(db),
+    ] {
+        h.number(words.len() as u64);
+        for word in words {
+            h.text(word);
+        }
     }
     for pairs in [program.settings(db), program.environment(db)] {
         h.number(pairs.len() as u64);

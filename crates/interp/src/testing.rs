@@ -79,10 +79,22 @@ impl Finder {
     pub(crate) fn new(it: &mut Interp, path: &str, name: &str) -> Result<Finder, Tests> {
         let made = it.load("sys").and_then(|_| {
             let testing = Value::Ref(it.load("_taipan_testing")?);
-            let options = it.program.target_options(it.db).iter();
-            let options: Vec<Value> = options.map(|o| Value::str(o)).collect();
-            let options = it.heap.list(options);
-            let args = [Value::str(path), Value::str(name), options];
+            let given = [
+                it.program.target_options(it.db),
+                it.program.conftest_options(it.db),
+                it.program.test_plugins(it.db),
+            ];
+            let [options, declared, plugins] = given.map(|words| {
+                let words: Vec<Value> = words.iter().map(|o| Value::str(o)).collect();
+                it.heap.list(words)
+            });
+            let args = [
+                Value::str(path),
+                Value::str(name),
+                options,
+                declared,
+                plugins,
+            ];
             let finder = it.call_method(&testing, "Finder", &args)?;
             let session = it.getattr(&finder, "session")?;
             Ok(Finder {

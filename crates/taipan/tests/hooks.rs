@@ -196,6 +196,60 @@ const PACKAGE: [(&str, &str); 4] = [
     ("pkg/test/__init__.py", ""),
 ];
 
+/// A module that `-p` names has fixtures and hooks, further out than those of conftest.py files.
+#[test]
+fn plugins() {
+    let files = [
+        ("setup.cfg", ""),
+        (
+            "tools/extra.py",
+            "import pytest\n\
+             def pytest_addoption(parser):\n    parser.addoption('--size', type=int, default=1)\n\
+             def pytest_configure(config):\n    seen.append(config.getoption('size'))\n\
+             seen = []\n\
+             @pytest.fixture\ndef near():\n    return 'plugin'\n\
+             @pytest.fixture\ndef far():\n    return 'plugin'\n",
+        ),
+        ("tools/__init__.py", ""),
+        (
+            "conftest.py",
+            "import pytest\n@pytest.fixture\ndef near():\n    return 'conftest'\n",
+        ),
+        (
+            "sub/test_it.py",
+            "from tools.extra import seen\nSIZE = seen[0]\n\
+             def test_fixtures(near, far):\n    assert near == 'conftest' and far == 'plugin'\n\
+             def test_option():\n    assert SIZE == 3\n",
+        ),
+    ];
+    check(
+        &files,
+        &["-p", "tools.extra", "--size=3"],
+        expect![[r#"
+            test_fixtures:3 passed
+            test_option:5 passed"#]],
+    );
+    let dir = project(&files);
+    let out = run(dir.path(), &["--no-cache", "-p", "tools.none"]);
+    assert_eq!(out.status.code(), Some(1));
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("the module is `tools.none`"), "{text}");
+}
+
+/// Options of pytest that mean nothing here: a line says so.
+#[test]
+fn options_without_effect() {
+    let dir = project(&[("test_it.py", "def test_one():\n    assert True\n")]);
+    let out = run(dir.path(), &["-p", "no:cacheprovider", "-W", "error"]);
+    assert!(out.status.success());
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(
+        stderr,
+        "note: -p no:cacheprovider has no effect: there is no such plugin\n\
+         note: -W error has no effect: translated code has no warnings\n"
+    );
+}
+
 #[test]
 fn nodes_of_their_own() {
     let tests = r#"

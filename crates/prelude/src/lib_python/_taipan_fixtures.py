@@ -150,18 +150,35 @@ class Levels(object):
         return sorted(entries, key=lambda e: SCOPES.index(e.fixture.scope))
 
 
-def conftests(path):
-    """The `conftest.py` files for a test file as modules, nearest first."""
+def folders_of(path):
+    """The folders of a test file, from its own up to the project's."""
     folder = os.path.dirname(path)
     found = []
     for _ in range(LEVELS):
-        conftest = os.path.join(folder, 'conftest.py')
-        if os.path.isfile(conftest):
-            found.append((folder, conftest))
+        found.append(folder)
         up = os.path.dirname(folder)
         if up == folder or [f for f in ROOT_FILES if os.path.exists(os.path.join(folder, f))]:
             break
         folder = up
+    return found
+
+
+def load_plugins(path, names):
+    """Modules that `-p` names, which are found from the folders of a test file."""
+    before = list(sys.path)
+    sys.path[:0] = folders_of(path)
+    try:
+        for name in names:
+            __import__(name)
+    finally:
+        sys.path[:] = before
+    return [sys.modules[name] for name in names]
+
+
+def conftests(path):
+    """The `conftest.py` files for a test file as modules, nearest first."""
+    found = [(folder, os.path.join(folder, 'conftest.py')) for folder in folders_of(path)]
+    found = [(folder, conftest) for folder, conftest in found if os.path.isfile(conftest)]
     # The outermost one is loaded first: others may import it.
     loaded = [load_conftest(folder, conftest) for folder, conftest in reversed(found)]
     loaded.reverse()

@@ -20,9 +20,6 @@ LISTS = {
     'markers': [], 'usefixtures': [], 'addopts': [], 'norecursedirs': [], 'testpaths': []}
 NOTHING = object()
 
-# Prefix of options that a conftest.py has to declare. Words without it may be options of the target.
-OF_CONFTEST = 'conftest:'
-
 
 class UsageError(Exception):
     pass
@@ -236,12 +233,12 @@ class Parser(object):
             self.config.destinations[name] = dest
             self.declared[name] = attrs
 
-    def parse(self, words):
-        """Takes the options of the command line: `--name` or `--name=value`."""
+    def parse(self, words, must_be_declared):
+        """Takes options of the command line: `--name` or `--name=value`."""
         for word in words:
-            name, separator, value = option_in(word).partition('=')
+            name, separator, value = word.partition('=')
             if name not in self.declared:
-                if not word.startswith(OF_CONFTEST):
+                if not must_be_declared:
                     continue
                 raise UsageError('no conftest.py of this file declares the option %s' % (name,))
             attrs = self.declared[name]
@@ -281,11 +278,6 @@ class Parser(object):
         if default is None:
             default = {None: '', 'bool': False}.get(type, [])
         self.config.lists.setdefault(name, default)
-
-
-def option_in(word):
-    """A word of the command line without its prefix."""
-    return word[len(OF_CONFTEST):] if word.startswith(OF_CONFTEST) else word
 
 
 def converted(name, type, value):
@@ -346,21 +338,23 @@ def root_of(path):
     return folder
 
 
-def configure(path, around, options):
+def configure(path, around, options, declared):
     """The configuration for a test file, once its `conftest.py` files, nearest first, have had
-    their say about options of the command line."""
+    their say about options of the command line: those that may be the target's, and those that
+    one of the files has to declare."""
     import py
     config = Config(py.path.local(root_of(path)))
     py.test.config = config
     manager = config.pluginmanager
     for module in reversed(around):
         manager.register(module)
-    config.args = [option_in(word) for word in options] + [path]
+    config.args = options + declared + [path]
     parser = Parser(config)
     manager.call('pytest_addhooks', {'pluginmanager': manager})
     manager.call('pytest_addoption', {'parser': parser, 'pluginmanager': manager})
     manager.call('pytest_cmdline_preparse', {'config': config, 'args': config.args})
-    parser.parse(options)
+    parser.parse(options, False)
+    parser.parse(declared, True)
     config._assertstate = AssertState(config.args)
     manager.call('pytest_configure', {'config': config})
     return config

@@ -7,7 +7,7 @@ import sys
 from _taipan import show, text
 from rpython.rlib.objectmodel import we_are_translated
 from _taipan_fixtures import (
-    Builtin, Levels, Run, classes_of, conftests, is_generator, parameters, required)
+    Builtin, Levels, Run, classes_of, conftests, is_generator, load_plugins, parameters, required)
 
 # Where translated tests write what they have to say of themselves.
 REPORT_FD = 199
@@ -535,13 +535,13 @@ class Finder(object):
     """Finds the tests of a file."""
     session = None
 
-    def __init__(self, path, name, options):
-        self.around = conftests(path)
+    def __init__(self, path, name, options, declared, plugins):
+        self.around = conftests(path) + load_plugins(path, plugins)
         self.config = None
-        if not self.around and not options:
+        if not self.around and not options and not declared:
             return
         from _taipan_hooks import configure, hooks_of_nodes
-        self.config = configure(path, self.around, options)
+        self.config = configure(path, self.around, options, declared)
         self.hooks = hooks_of_nodes(self.config)
         if self.hooks:
             from _taipan_nodes import Session

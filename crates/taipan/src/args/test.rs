@@ -79,12 +79,54 @@ pub(crate) struct TestArgs {
     /// List the N slowest tests; 0 for all.
     #[arg(long, value_name = "N")]
     pub(crate) durations: Option<usize>,
+    /// Import a module with fixtures and hooks, as if it were a conftest.py; no:NAME is accepted and has no effect.
+    #[arg(short = 'p', value_name = "MODULE", value_parser = plugin)]
+    pub(crate) plugins: Vec<Plugin>,
+    /// A filter of warnings. It has no effect: translated code has no warnings.
+    #[arg(short = 'W', long = "pythonwarnings", value_name = "FILTER")]
+    pub(crate) warning_filters: Vec<String>,
+    /// An option that a conftest.py declares, as the command line is rewritten.
+    #[arg(long, hide = true, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) conftest_option: Vec<String>,
     /// A line per test.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Print less; twice: only failures.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(crate) quiet: u8,
+}
+
+/// A value of `-p`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Plugin {
+    /// A module is imported.
+    Module(String),
+    /// A plugin of that name is switched off.
+    Off(String),
+}
+
+fn plugin(text: &str) -> Result<Plugin, String> {
+    match text.strip_prefix("no:") {
+        Some(name) => Ok(Plugin::Off(name.to_owned())),
+        None if text.is_empty() => Err("it takes the name of a module".to_owned()),
+        None => Ok(Plugin::Module(text.to_owned())),
+    }
+}
+
+impl TestArgs {
+    /// A line for each option that is accepted and has no effect.
+    pub(crate) fn without_effect(&self) -> Vec<String> {
+        let off = self.plugins.iter().filter_map(|p| match p {
+            Plugin::Off(name) => Some(format!(
+                "-p no:{name} has no effect: there is no such plugin"
+            )),
+            Plugin::Module(_) => None,
+        });
+        let filters = self.warning_filters.iter();
+        let filters =
+            filters.map(|f| format!("-W {f} has no effect: translated code has no warnings"));
+        off.chain(filters).collect()
+    }
 }
 
 /// Which engine executes tests.
@@ -133,11 +175,8 @@ fn report_letters(text: &str) -> Result<String, String> {
     Ok(letters)
 }
 
-/// Prefix of values of `--target-option` that a `conftest.py` has to declare. Values without it may be options of the target.
-const OF_CONFTEST: &str = "conftest:";
-
-/// Rewrites a command line: long options that `taipan test` does not have become values of `--target-option`, for `conftest.py`
-/// files. Near misses of its own options stay, so that the parser reports them.
+/// Rewrites a command line: long options that `taipan test` does not have become values of `--conftest-option`. Near misses of its
+/// own options stay, so that the parser reports them.
 pub(crate) fn with_own_options(
     words: impl Iterator<Item = OsString>,
     taipan: &Command,
@@ -168,10 +207,10 @@ pub(crate) fn with_own_options(
             match known.iter().find(|(n, _)| *n == name) {
                 Some((_, takes_value)) => is_value = *takes_value && !option.contains('='),
                 None if did_you_mean(name, known.iter().map(|(n, _)| *n)).is_some() => {}
-                None => *word = format!("--target-option={OF_CONFTEST}{text}").into(),
+                None => *word = format!("--conftest-option={text}").into(),
             }
         } else {
-            is_value = matches!(text, "-k" | "-m" | "-r");
+            is_value = matches!(text, "-k" | "-m" | "-r" | "-p" | "-W");
         }
     }
     words
@@ -206,11 +245,11 @@ mod tests {
     fn unknown_options_are_left_to_conftest() {
         assert_eq!(
             made("taipan test --slow -k --deep --size=3 --maxfail 2 a.py"),
-            "taipan test --target-option=conftest:--slow -k --deep --target-option=conftest:--size=3 --maxfail 2 a.py"
+            "taipan test --conftest-option=--slow -k --deep --conftest-option=--size=3 --maxfail 2 a.py"
         );
         assert_eq!(
             made("taipan watch test --slow"),
-            "taipan watch test --target-option=conftest:--slow"
+            "taipan watch test --conftest-option=--slow"
         );
     }
 

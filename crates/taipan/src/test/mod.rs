@@ -18,7 +18,7 @@ use taipan_testing::{
 };
 
 use crate::args::{self, TestArgs};
-use crate::output::{Context, put};
+use crate::output::{Context, put, tell};
 use terminal::Terminal;
 pub(crate) use terminal::{Style, details, lines, summary};
 
@@ -63,6 +63,13 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
             "--timeout takes a number of seconds".to_owned(),
         ));
     }
+    for line in args.without_effect() {
+        tell(&format!("note: {line}\n"));
+    }
+    let plugins = args.plugins.iter().filter_map(|p| match p {
+        args::Plugin::Module(name) => Some(name.clone()),
+        args::Plugin::Off(_) => None,
+    });
     let defaults = TestOptions::default();
     Ok(TestOptions {
         paths: args.paths.clone(),
@@ -91,6 +98,8 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
             collector: args.collector.gc(),
             // Those of the project are for `target()`.
             target_options: args.common.target_option.clone(),
+            conftest_options: args.conftest_option.clone(),
+            test_plugins: plugins.collect(),
             ..context.load.clone()
         },
     })
