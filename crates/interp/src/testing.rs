@@ -2,8 +2,11 @@
 //! `_taipan_testing` looks at the live objects, so decorators have run and parameters
 //! are what they are.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rustc_hash::FxHashMap;
 use taipan_base::{Db, Diagnostic, Note, Program, SHIPPED};
+use taipan_code::CodeKind;
 use taipan_graph::ObjId;
 
 use crate::heap_image::import_time::diagnose;
@@ -142,6 +145,24 @@ pub struct TestRun {
     pub raised: Option<RaisedInTest>,
     /// What it printed.
     pub printed: Vec<u8>,
+    /// Files and the lines of their functions that were executed so far, sorted; none unless they are asked for.
+    pub lines: Vec<(String, Vec<u32>)>,
+}
+
+/// What is observed of tests in the interpreter beside their outcomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Observed {
+    /// The local variables of the functions that an exception ends.
+    pub locals: bool,
+    /// The lines that are executed.
+    pub lines: bool,
+}
+
+impl Observed {
+    fn start(self, it: &mut Interp) {
+        it.ended_frames = self.locals.then(EndedFrames::default);
+        it.notes_execution = self.lines;
+    }
 }
 
 /// An exception that came out of a test.
@@ -169,13 +190,12 @@ pub struct EndedFrame {
 }
 
 /// Runs a test in the interpreter, on a copy of what import time left: nothing that it
-/// does is seen by anyone. Its number is its index among the module's tests. With `locals`, the frames of an exception have their
-/// local variables.
+/// does is seen by anyone. Its number is its index among the module's tests.
 pub fn run_test(
     db: &dyn Db,
     program: Program,
     number: usize,
-    locals: bool,
+    observed: Observed,
 ) -> Result<TestRun, String> {
     let image = crate::image(db, program);
     let (Some(thawed), Some(item)) = (&image.thawed, image.test_items.get(number)) else {
@@ -187,7 +207,7 @@ pub fn run_test(
         // The limit of import time is not meant for tests: there is one on their time.
         it.steps = u64::MAX;
         it.collections = collections;
-        it.ended_frames = locals.then(EndedFrames::default);
+        observed.start(&mut it);
         let outcome = it.call_method(item, "run", &[]);
         match it.collection(&[]) {
             Some(known) => collections = known,
@@ -195,6 +215,7 @@ pub fn run_test(
                 return Ok(TestRun {
                     raised: outcome.err().map(|e| raised(&mut it, &e)),
                     printed: std::mem::take(&mut it.out),
+                    lines: executed_lines(&it),
                 });
             }
         }
@@ -215,13 +236,12 @@ pub struct TestSession<'db> {
 }
 
 impl<'db> TestSession<'db> {
-    /// The session of a program on a copy of its heap; None without hooks. With `locals`, the frames of an exception have their
-    /// local variables.
-    pub fn new(db: &'db dyn Db, program: Program, locals: bool) -> Option<TestSession<'db>> {
+    /// The session of a program on a copy of its heap; None without hooks.
+    pub fn new(db: &'db dyn Db, program: Program, observed: Observed) -> Option<TestSession<'db>> {
         let image = crate::image(db, program);
         let (session, thawed) = (image.test_session.clone()?, image.thawed.as_ref()?);
         let mut it = Interp::over(db, program, &thawed.world);
-        it.ended_frames = locals.then(EndedFrames::default);
+        observed.start(&mut it);
         Some(TestSession {
             it,
             session,
@@ -263,8 +283,32 @@ impl<'db> TestSession<'db> {
         TestRun {
             raised: outcome.err().map(|e| raised(&mut self.it, &e)),
             printed: std::mem::take(&mut self.it.out),
+            lines: executed_lines(&self.it),
         }
     }
+}
+
+/// The lines of functions that were executed, by file, if they are wanted.
+fn executed_lines(it: &Interp) -> Vec<(String, Vec<u32>)> {
+    if !it.notes_execution {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    let executed = (it.bodies.iter()).filter_map(|(id, body)| {
+        let executed = body.executed.as_deref()?;
+        let path = id.file(it.db)?.path(it.db);
+        let own = body.code.kind == CodeKind::Function && !path.starts_with(SHIPPED);
+        own.then_some((id, path, executed))
+    });
+    executed.for_each(|(id, path, executed)| {
+        let lines = found.entry(path.to_string()).or_default();
+        let pcs = (0..).zip(executed).filter(|(_, executed)| executed.get());
+        lines.extend(pcs.filter_map(|(pc, _)| u32::try_from(it.line_of(*id, Some(pc))).ok()));
+    });
+    let files = found.into_iter();
+    files
+        .map(|(path, lines)| (path, lines.into_iter().collect()))
+        .collect()
 }
 
 fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {

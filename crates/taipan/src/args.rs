@@ -14,7 +14,7 @@ use taipan_language::{Collector, PassSet, PassSwitches};
 use crate::output::tell;
 use crate::rpython::RpythonArgs;
 
-pub(crate) use test::{Plugin, TestArgs, TestEngine, Traceback, with_own_options};
+pub(crate) use test::{CoverageReport, Plugin, TestArgs, TestEngine, Traceback, with_own_options};
 
 /// An incremental, query-based compiler for RPython.
 #[derive(Parser)]

@@ -190,7 +190,7 @@ const USES: &[&str] = &[
     "test --cache-dir cache --last-failed --trust --quiet test_main.py",
     "test -m slow --failed-first --showlocals --show-output --tb short -r a --durations 3 test_main.py",
     "test --collect-only",
-    "test -p no:cacheprovider -W error test_main.py",
+    "test -p no:cacheprovider -W error --cov --cov-report term test_main.py",
     "jitlog --function main --driver driver --code --asm jitlog",
     "jitlog --summary jitlog",
     "jitlog --advise --format json jitlog",
@@ -227,7 +227,7 @@ const USES: &[&str] = &[
      --junit-xml junit --json --verbose test_main.py",
     "watch test --cache-dir cache --last-failed --trust --quiet test_main.py",
     "watch test --collect-only test_main.py",
-    "watch test -p no:cacheprovider -W error test_main.py",
+    "watch test -p no:cacheprovider -W error --cov --cov-report term test_main.py",
     "watch test -m slow --failed-first --showlocals --show-output --tb short -r a --durations 3 test_main.py",
 ];
 

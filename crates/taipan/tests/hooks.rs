@@ -236,6 +236,77 @@ fn plugins() {
     assert!(text.contains("the module is `tools.none`"), "{text}");
 }
 
+/// Lines of functions that tests execute, of files below the folder without test files: a table, and a file.
+#[test]
+fn coverage() {
+    let lib = "\
+LIMIT = 3
+
+def size(n):
+    '''A number.'''
+    if n > LIMIT:
+        return (n +
+                1)
+    elif n < 0:
+        n = 0
+        return n
+    def inner():
+        return 1
+    return inner()
+
+class Box(object):
+    def get(self):
+        return 1
+    def lost(self):
+        pass
+        while True:
+            print 1
+";
+    let tests = "import lib\ndef test_size():\n    assert lib.size(5) == 6\n\
+                 def test_small():\n    assert lib.size(1) == 1\n\
+                 def test_box():\n    assert lib.Box().get() == 1\n";
+    for hooks in ["", "def pytest_runtest_setup(item):\n    pass\n"] {
+        let dir = project(&[
+            ("setup.cfg", ""),
+            ("conftest.py", hooks),
+            ("lib.py", lib),
+            ("sub/other.py", "def f():\n    return 1\n"),
+            ("test_it.py", tests),
+        ]);
+        let reports = ["--cov", "--cov-report=term", "--cov-report=lcov:out.lcov"];
+        let out = run(dir.path(), &reports);
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(out.status.success(), "{text}");
+        let table = text.split("run as Python -").nth(1).unwrap_or(&text);
+        let table: Vec<&str> = table.lines().skip(1).take(3).collect();
+        expect![[r#"
+            Name    Lines   Miss  Cover  Missing
+            lib.py      8      3    62%  9-10, 21
+            TOTAL       8      3    62%"#]]
+        .assert_eq(&table.join("\n"));
+        let lcov = std::fs::read_to_string(dir.path().join("out.lcov")).unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        expect![[r#"
+            SF:FOLDER/lib.py
+            DA:5,1
+            DA:6,1
+            DA:9,0
+            DA:10,0
+            DA:12,1
+            DA:13,1
+            DA:17,1
+            DA:21,0
+            LF:8
+            LH:5
+            end_of_record
+        "#]]
+        .assert_eq(&lcov.replace(folder.to_str().unwrap(), "FOLDER"));
+        let out = run(dir.path(), &["--cov=sub"]);
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(text.contains("TOTAL      0      0   100%"), "{text}");
+    }
+}
+
 /// Options of pytest that mean nothing here: a line says so.
 #[test]
 fn options_without_effect() {

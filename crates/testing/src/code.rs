@@ -10,6 +10,7 @@ use taipan_base::{Diagnostic, Program};
 use taipan_codegen::{Glue, Image, Place, SymbolRef};
 use taipan_codegen_cranelift::LoadedImage;
 use taipan_graph::ObjId;
+use taipan_interp::Observed;
 use taipan_lltype::FuncSym;
 use taipan_rtyper::{FuncKeyKind, func_key};
 
@@ -72,15 +73,15 @@ pub(super) enum Runner {
 }
 
 impl Runner {
-    /// Runs a test in a child process. `locals`: failures of interpreted tests have the local variables of their frames.
-    pub(super) fn run(&self, db: &Database, case: usize, locals: bool) {
+    /// Runs a test in a child process. `observed`: of interpreted tests.
+    pub(super) fn run(&self, db: &Database, case: usize, observed: Observed) {
         match self {
             Runner::Native(image, entries) => execute::run_native(image, entries.get(&case)),
             Runner::Interpreted(roots, syms) => {
                 execute::run_interpreted(db, *roots, syms.get(&case));
             }
             Runner::Python(program, numbers) => {
-                execute::run_as_python(db, *program, numbers[&case], locals);
+                execute::run_as_python(db, *program, numbers[&case], observed);
             }
         }
     }

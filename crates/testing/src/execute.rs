@@ -8,7 +8,7 @@ use taipan_base::Program;
 use taipan_code::explanation as field;
 use taipan_codegen::{Place, is_source_file};
 use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
-use taipan_interp::{TestRun, run_test};
+use taipan_interp::{Observed, TestRun, run_test};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
@@ -35,6 +35,8 @@ mod kind {
     pub(super) const RAISED: u8 = b'e';
     /// It could not be run.
     pub(super) const BROKEN: u8 = b'b';
+    /// Lines that were executed; before the end.
+    pub(super) const LINES: u8 = b'l';
 }
 
 /// A place in a test module: pc, and the code that it counts in.
@@ -56,6 +58,8 @@ pub(super) struct Execution {
     /// What else there is to say of a failure.
     pub(super) note: Option<String>,
     pub(super) duration: Duration,
+    /// Files and their lines that were executed, if that is asked for.
+    pub(super) lines: Vec<(String, Vec<u32>)>,
 }
 
 /// An exception on its way from the child.
@@ -120,8 +124,8 @@ pub(super) fn run_interpreted(db: &Database, roots: Roots, runner: Option<&FuncS
 
 /// Runs a test in the interpreter, as Python, in a child. No other thread of the parent
 /// may be at work on the database.
-pub(super) fn run_as_python(db: &Database, program: Program, number: usize, locals: bool) {
-    match run_test(db, program, number, locals) {
+pub(super) fn run_as_python(db: &Database, program: Program, number: usize, observed: Observed) {
+    match run_test(db, program, number, observed) {
         Ok(run) => {
             // A failed write means that the parent has gone.
             let _ = std::io::Write::write_all(&mut std::io::stdout(), &run.printed);
@@ -134,6 +138,12 @@ pub(super) fn run_as_python(db: &Database, program: Program, number: usize, loca
 
 /// Writes the outcome of a test to the parent process.
 pub(super) fn record_run(run: TestRun) {
+    if !run.lines.is_empty() {
+        match serde_json::to_vec(&run.lines) {
+            Ok(bytes) => record(kind::LINES, &bytes),
+            Err(e) => return record(kind::BROKEN, e.to_string().as_bytes()),
+        }
+    }
     let Some(raised) = run.raised else {
         return record(kind::RETURNED, b"");
     };
@@ -216,6 +226,8 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
         TestOutcome::Failed(TestFailure::Assertion(_) | TestFailure::Said(_))
     );
     let position = position(&ended.records).filter(|_| said_so);
+    let lines = ended.records.iter().find(|(k, _)| *k == kind::LINES);
+    let lines = lines.and_then(|(_, bytes)| serde_json::from_slice(bytes).ok());
     Execution {
         outcome,
         traceback,
@@ -223,6 +235,7 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
         output: ended.output,
         note: None,
         duration: ended.duration,
+        lines: lines.unwrap_or_default(),
     }
 }
 

@@ -31,7 +31,7 @@ impl TestFile {
 }
 
 /// Whether files of that name are looked for in folders.
-fn is_test_file(name: &str) -> bool {
+pub(super) fn is_test_file(name: &str) -> bool {
     name.strip_suffix(".py")
         .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
 }

@@ -84,6 +84,7 @@ impl History {
             position: None,
             output: Vec::new(),
             note: None,
+            lines: Vec::new(),
             duration: Duration::try_from_secs_f64(stored.seconds).unwrap_or_default(),
         }))
     }

@@ -14,6 +14,7 @@
 
 mod code;
 mod collect;
+mod coverage;
 mod execute;
 mod files;
 mod fingerprint;
@@ -32,6 +33,7 @@ use camino::Utf8PathBuf;
 use taipan_base::{Db, ErrorCode, File, LineIndex};
 use taipan_code::{CodeId, Origin};
 
+pub use coverage::{Coverage, FileCoverage};
 pub use report::{
     CollectError, Collected, Comparison, Explanation, TestFailure, TestFrame, TestOutcome,
     TestReport, TestReporter, TestResult,
@@ -40,6 +42,7 @@ pub use select::Selection;
 
 use code::{Code, Runner};
 use collect::{Case, Module, Test, collect};
+use coverage::Executed;
 use execute::{Execution, Position};
 use fingerprint::Fingerprint;
 use history::{History, Known};
@@ -47,7 +50,7 @@ use process::Pool;
 use session::Workers;
 use taipan_driver::parts::SYNTAX;
 use taipan_driver::{Database, Failure, LoadOptions, QueryEvent, Reader, Timings, guarded};
-use taipan_interp::TestSession;
+use taipan_interp::{Observed, TestSession};
 
 /// Code of the error that a function cannot be compiled since its file is no Python.
 const NO_PYTHON: ErrorCode = ErrorCode::BrokenFunction;
@@ -89,6 +92,8 @@ pub struct TestOptions {
     pub failed_first: bool,
     /// Report the local variables of the functions that a failure ends.
     pub show_locals: bool,
+    /// Report the executed lines of functions. All tests are interpreted then.
+    pub coverage: bool,
     /// Only look for tests.
     pub collect_only: bool,
     /// Number of failures after which the run stops.
@@ -115,6 +120,7 @@ impl Default for TestOptions {
             last_failed: false,
             failed_first: false,
             show_locals: false,
+            coverage: false,
             collect_only: false,
             max_failures: None,
             timeout: Duration::from_secs(60),
@@ -154,14 +160,19 @@ pub fn run(
             reporter,
             results: Vec::new(),
             failures: report.collected.errors.len(),
+            executed: Executed::default(),
         };
         for m in &modules {
             run.module(m)?;
+            if options.coverage {
+                run.executed.add_program(db, m.program);
+            }
             if run.is_over() {
                 report.stopped = true;
                 break;
             }
         }
+        report.coverage = options.coverage.then(|| run.executed.coverage(db));
         report.results = run.results;
         history.set_last_failed(&report.results);
     }
@@ -177,6 +188,10 @@ pub fn test_files(reader: &dyn Reader, options: &TestOptions) -> Result<Vec<Utf8
 
 /// Compiles the tests that a run would have to look at, and runs none.
 pub fn warm_up(db: &Database, options: &TestOptions) {
+    // Nothing is compiled for tests that are interpreted.
+    if options.coverage {
+        return;
+    }
     // What goes wrong is said by the next run.
     let Ok((modules, _)) = collect(db, options, &History::new(db)) else {
         return;
@@ -195,6 +210,7 @@ struct Run<'a> {
     reporter: &'a mut dyn TestReporter,
     results: Vec<TestResult>,
     failures: usize,
+    executed: Executed,
 }
 
 /// A case, and what its outcome depends on, if that can be told.
@@ -254,7 +270,10 @@ impl Run<'_> {
         if self.is_over() || pending.is_over() {
             return Ok(());
         }
-        let engine = self.options.engine;
+        let engine = match self.options.coverage {
+            true => TestEngine::Interp,
+            false => self.options.engine,
+        };
         let mut as_python = Vec::new();
         let (mut groups, mut code) = (Vec::new(), Code::new(self.db, module, engine));
         if engine == TestEngine::Interp {
@@ -352,7 +371,7 @@ impl Run<'_> {
             while workers.len() < self.options.jobs.clamp(1, waiting)
                 && workers.has_work(tests.len())
                 && let Some(session) =
-                    guarded(|| TestSession::new(db, module.program, self.options.show_locals))?
+                    guarded(|| TestSession::new(db, module.program, self.observed()))?
             {
                 workers.start(session, &numbers).map_err(cannot)?;
             }
@@ -415,9 +434,10 @@ impl Run<'_> {
         // Failures of which the interpreter of bytecode may know more, and the interpreter.
         let mut to_diagnose = HashMap::new();
         let mut python = None;
-        let locals = self.options.show_locals;
+        let observed = self.observed();
+        let locals = observed.locals;
         let start = |pool: &mut Pool, runner: &Runner, i| {
-            (pool.start(i, || runner.run(db, i, locals)))
+            (pool.start(i, || runner.run(db, i, observed)))
                 .map_err(|e| Failure::Usage(format!("a test cannot be started: {e}")))
         };
         loop {
@@ -474,6 +494,13 @@ impl Run<'_> {
         }
     }
 
+    fn observed(&self) -> Observed {
+        Observed {
+            locals: self.options.show_locals,
+            lines: self.options.coverage,
+        }
+    }
+
     /// Whether so many tests before this one have failed that it is not to be run.
     fn enough_before(&self, i: usize, pending: &Pending<'_>) -> bool {
         let waiting = pending.done[..i].iter().flatten();
@@ -505,6 +532,7 @@ impl Run<'_> {
         execution: Execution,
         unchanged: bool,
     ) {
+        self.executed.add(execution.lines);
         let case = &pending.cases[i];
         let outcome = expected(&case.test, execution.outcome);
         let mut traceback = execution.traceback;
@@ -552,6 +580,7 @@ fn plain(outcome: TestOutcome) -> Execution {
         output: Vec::new(),
         note: None,
         duration: Duration::ZERO,
+        lines: Vec::new(),
     }
 }
 

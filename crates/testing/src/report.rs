@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use taipan_base::Diagnostic;
 
+use crate::coverage::Coverage;
+
 /// What became of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TestOutcome {
@@ -154,6 +156,8 @@ pub struct TestReport {
     pub stopped: bool,
     /// How long it took.
     pub duration: Duration,
+    /// Executed lines of functions, if they are asked for.
+    pub coverage: Option<Coverage>,
 }
 
 impl TestReport {

@@ -209,6 +209,8 @@ fn work(
         next = if resident() > limit { None } else { take() };
         let torn_down = session.tear_down(number, next.map(|n| numbers[n]));
         run.printed.extend(torn_down.printed);
+        // Those that were executed so far.
+        run.lines = torn_down.lines;
         run.raised = run.raised.or(torn_down.raised);
         record(PRINTED, &run.printed);
         record_run(run);

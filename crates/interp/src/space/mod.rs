@@ -122,6 +122,8 @@ pub(crate) struct Body {
     pub(crate) plain: bool,
     /// The operation of each instruction.
     pub(crate) ops: Box<[fused::Op]>,
+    /// Whether each instruction has been executed, if that is wanted.
+    pub(crate) executed: Option<Box<[Cell<bool>]>>,
     /// Its index among the sites.
     pub(crate) site: u32,
 }
@@ -186,6 +188,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) raises_again: bool,
     /// Frames that exceptions ended, if their local variables are wanted.
     pub(crate) ended_frames: Option<locals::EndedFrames>,
+    /// Bodies note which of their instructions are executed.
+    pub(crate) notes_execution: bool,
     /// Number of activations so far.
     pub(crate) activations: u64,
     /// Containers whose `repr` is under way.
@@ -219,7 +223,7 @@ pub(crate) struct Interp<'db> {
     pub(crate) memo_calls: Option<Box<crate::heap_image::memo::Calls>>,
     /// Cache of lookups along the bases of classes.
     pub(crate) lookups: lookup::Lookups,
-    bodies: FxHashMap<CodeId, Rc<Body>>,
+    pub(crate) bodies: FxHashMap<CodeId, Rc<Body>>,
     /// Direct-mapped cache of bodies by id.
     recent: Vec<Option<(CodeId, Rc<Body>)>>,
     /// Interned texts of names in code objects.
@@ -294,6 +298,7 @@ impl<'db> Interp<'db> {
             exc_info: None,
             raises_again: false,
             ended_frames: None,
+            notes_execution: false,
             activations: 0,
             repr_guard: Vec::new(),
             nesting: 0,

@@ -85,8 +85,14 @@ impl Interp<'_> {
                 self.heap.sites.len() - 1
             }
         };
+        let all = || code.instrs.iter();
         let body = Rc::new(Body {
-            ops: fuse(&code),
+            // Operations of several instructions are executed without a stop at each.
+            ops: match self.notes_execution {
+                true => all().map(|_| Op::Engine).collect(),
+                false => fuse(&code),
+            },
+            executed: (self.notes_execution).then(|| all().map(|_| Cell::default()).collect()),
             consts,
             hints: names.iter().map(|_| Cell::default()).collect(),
             builtin_hints: names.iter().map(|_| Cell::default()).collect(),
@@ -301,6 +307,9 @@ impl Interp<'_> {
                 }
             }
             frame.pc = pc;
+            if let Some(executed) = &body.executed {
+                executed[pc as usize].set(true);
+            }
             self.heap.site = at(frame.pc);
             // Buffers of the previous instruction are freed.
             self.meter.set_gathered(gathered);

@@ -88,6 +88,13 @@ pub(crate) struct TestArgs {
     /// An option that a conftest.py declares, as the command line is rewritten.
     #[arg(long, hide = true, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) conftest_option: Vec<String>,
+    /// Report which lines of functions the tests execute; of files below PATH. All tests are interpreted then.
+    #[arg(long = "cov", value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "."
+    )]
+    pub(crate) coverage: Vec<Utf8PathBuf>,
+    /// How coverage is reported: term, a table; lcov:FILE, for editors and services.
+    #[arg(long = "cov-report", value_name = "TYPE", value_parser = coverage_report, requires = "coverage")]
+    pub(crate) coverage_reports: Vec<CoverageReport>,
     /// A line per test.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
@@ -103,6 +110,24 @@ pub(crate) enum Plugin {
     Module(String),
     /// A plugin of that name is switched off.
     Off(String),
+}
+
+/// How coverage is reported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum CoverageReport {
+    /// A table behind the results.
+    Table,
+    /// A file in the format of lcov.
+    Lcov(Utf8PathBuf),
+}
+
+fn coverage_report(text: &str) -> Result<CoverageReport, String> {
+    match (text, text.strip_prefix("lcov:")) {
+        ("term" | "term-missing", _) => Ok(CoverageReport::Table),
+        ("lcov", _) => Ok(CoverageReport::Lcov("coverage.lcov".into())),
+        (_, Some(file)) if !file.is_empty() => Ok(CoverageReport::Lcov(file.into())),
+        _ => Err("it takes term, term-missing, lcov or lcov:FILE".to_owned()),
+    }
 }
 
 fn plugin(text: &str) -> Result<Plugin, String> {

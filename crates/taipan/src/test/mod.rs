@@ -1,5 +1,6 @@
 //! `taipan test`
 
+pub(crate) mod coverage;
 mod failure;
 pub(crate) mod junit;
 mod terminal;
@@ -63,6 +64,17 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
             "--timeout takes a number of seconds".to_owned(),
         ));
     }
+    let covers = !args.coverage.is_empty();
+    if covers
+        && matches!(
+            args.engine,
+            args::TestEngine::Native | args::TestEngine::Llinterp
+        )
+    {
+        return Err(Failure::Usage(
+            "--cov interprets tests as Python: use --engine auto or interp".to_owned(),
+        ));
+    }
     for line in args.without_effect() {
         tell(&format!("note: {line}\n"));
     }
@@ -79,6 +91,7 @@ pub(crate) fn options(args: &TestArgs, context: &Context) -> Result<TestOptions,
         last_failed: args.last_failed,
         failed_first: args.failed_first,
         show_locals: args.show_locals,
+        coverage: covers,
         collect_only: args.collect_only,
         max_failures: match (args.exit_first, args.max_failures) {
             (true, _) => Some(1),
@@ -121,7 +134,8 @@ fn run_tests(args: &TestArgs, options: &TestOptions, context: &mut Context) -> i
         let mut terminal = Terminal::new(style, options);
         let report = run(&context.db, options, &mut context.timings, &mut terminal);
         if let Ok(report) = &report {
-            terminal.finish(&context.db, options, report);
+            let coverage = coverage::section(&context.db, args, style, report);
+            terminal.finish(&context.db, options, report, &coverage);
         }
         (report, terminal.code())
     };
@@ -133,6 +147,9 @@ fn run_tests(args: &TestArgs, options: &TestOptions, context: &mut Context) -> i
         && let Err(e) = junit::write(&context.db, &report, file)
     {
         return context.fail(&Failure::Usage(format!("{file}: {e}")));
+    }
+    if let Err(e) = coverage::write_files(&context.db, args, &report) {
+        return context.fail(&Failure::Usage(e));
     }
     exit_code(&report).max(written)
 }

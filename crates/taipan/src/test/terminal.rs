@@ -137,6 +137,7 @@ pub(super) struct Terminal {
 impl Terminal {
     pub(super) fn new(style: Style, options: &TestOptions) -> Terminal {
         let engine = match options.engine {
+            TestEngine::Auto if options.coverage => "interpreted as Python",
             TestEngine::Auto | TestEngine::Native => "machine code",
             TestEngine::LLInterp => "interpreted graphs",
             TestEngine::Interp => "interpreted as Python",
@@ -182,11 +183,18 @@ impl Terminal {
         self.print(&format!("{percent}\n"));
     }
 
-    /// Prints what comes after the tests.
-    pub(super) fn finish(&mut self, db: &Database, options: &TestOptions, report: &TestReport) {
+    /// Prints what comes after the tests: details, the table of coverage, and the summary.
+    pub(super) fn finish(
+        &mut self,
+        db: &Database,
+        options: &TestOptions,
+        report: &TestReport,
+        coverage: &str,
+    ) {
         self.close_line();
         let style = self.style;
         let mut out = details(db, style, report);
+        out += coverage;
         let code = match report.failures() {
             0 => color::GREEN,
             _ => color::RED,
@@ -376,22 +384,24 @@ fn slowest(style: Style, report: &TestReport) -> String {
 /// Which tests ran in the interpreter, and why: what is translated is what counts, so
 /// nobody should miss that a test is not.
 fn interpreted(style: Style, report: &TestReport) -> String {
-    let mut reasons: IndexMap<&str, usize> = IndexMap::new();
-    for why in report
-        .results
-        .iter()
-        .filter_map(|r| r.interpreted.as_deref())
-    {
-        *reasons.entry(why).or_default() += usize::from(!why.is_empty());
+    let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for r in &report.results {
+        if let Some(why) = r.interpreted.as_deref().filter(|why| !why.is_empty()) {
+            reasons.entry(why).or_default().push(&r.id);
+        }
     }
-    reasons.retain(|_, n| *n > 0);
     let mut out = String::new();
     if reasons.is_empty() || style.verbosity < 0 {
         return out;
     }
     out += &format!("\n{}\n", style.rule('=', "not translated, run as Python"));
-    for (why, n) in reasons {
-        let _ = writeln!(out, "{n:>4}  {why}");
+    for (why, tests) in reasons {
+        let _ = writeln!(out, "{:>4}  {why}", tests.len());
+        if style.verbosity > 0 {
+            tests
+                .iter()
+                .for_each(|id| out += &format!("          {id}\n"));
+        }
     }
     out
 }

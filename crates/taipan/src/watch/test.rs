@@ -11,7 +11,9 @@ use taipan_watch::{Answer, Choice, Job};
 use super::{Shown, Task};
 use crate::args::TestArgs;
 use crate::output::{Context, color, failure_text};
-use crate::test::{Style, details, exit_code, json_lines, junit, lines, options, summary};
+use crate::test::{
+    Style, coverage, details, exit_code, json_lines, junit, lines, options, summary,
+};
 
 pub(super) struct Test {
     args: TestArgs,
@@ -48,6 +50,10 @@ impl Test {
             }
         }
         body += &details(db, style, report);
+        body += &coverage::section(db, &self.args, style, report);
+        if let Err(e) = coverage::write_files(db, &self.args, report) {
+            body += &format!("taipan: {e}\n");
+        }
         if let Some(file) = &self.args.junit_xml
             && let Err(e) = junit::write(db, report, file)
         {
