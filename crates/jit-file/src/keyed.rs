@@ -1,4 +1,4 @@
-//! Tables that are looked up by key as they lie in the file: nothing of them is read but what is found.
+//! Tables in the file that are looked up by key. Only the entries that are found are read.
 //!
 //! ```text
 //! number of entries │ hash and end of each entry, in the order of the hashes │ entries: key, value

@@ -14,8 +14,8 @@
 //! return self.stack               ; somebody else gets it
 //! ```
 //!
-//! Then a write to an item of such a list changes no other list, and the other way round. What a
-//! function does by itself is found out here; the driver puts that together.
+//! Then a write to an item of such a list changes no other list, and the other way round. This module looks at one
+//! function; the driver unites the results.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

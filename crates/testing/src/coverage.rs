@@ -1,7 +1,7 @@
 //! Coverage: the statements of functions that tests execute.
 //!
-//! Tests are interpreted for that. Machine code has other statements: what the flow space folds and the optimiser removes or
-//! inlines leaves no trace. Statements of module and class bodies run at import time and are left out.
+//! Tests are interpreted for coverage. Machine code would not show each statement: the flow space folds statements, and the optimiser
+//! removes and inlines them. Statements of module and class bodies run at import time and are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

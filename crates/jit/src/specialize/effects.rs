@@ -1,4 +1,4 @@
-//! What calls do to memory that something is known of.
+//! Effects of calls on the facts of a state.
 
 use smallvec::SmallVec;
 use taipan_lltype::FuncSym;
@@ -14,8 +14,8 @@ use crate::world::World;
 pub(super) type PassedLists = SmallVec<[PassedList; 2]>;
 
 impl Specializer<'_> {
-    /// A call comes next: what it may read is written, and what it may write is not known any more. `targets` are the functions
-    /// that it may reach, if they are known.
+    /// Prepares a state for a call: emits the pending writes that the call may read, and drops the facts that it may change.
+    /// `targets` are the functions that it may reach, if they are known; `passed` are the lists among its arguments.
     pub(super) fn calls_out(
         &mut self,
         world: &mut dyn World,
@@ -44,7 +44,7 @@ impl Specializer<'_> {
         });
     }
 
-    /// An operation that may read and write anything comes next.
+    /// The same for an operation that may read and write anything.
     pub(super) fn anything_happens(&mut self, world: &mut dyn World, state: &mut JitState) {
         self.write_all_pending(world, state);
         state.assumed = None;

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! In doubt an object has the attribute: assignments count wherever they are, and for all classes below that of the variable.
-//! Methods are left out. Interpreters call methods of subclasses on values of a base class wherever they know the class by other
-//! means (258 calls in PySOM, and no attribute), and a method that is not there ends the program, while a wrong value goes on.
-//! Classes that ship with the compiler are left out too: their authors are not the program's.
+//! Methods are left out: interpreters call methods of subclasses on values of a base class whose class they know by other
+//! means (258 calls in PySOM AST, and no read of an attribute), and a call of a missing method ends the program.
+//! Classes that ship with the compiler are left out too, since the author of the program cannot change them.
 
 use std::sync::Arc;
 
