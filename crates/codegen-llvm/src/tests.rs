@@ -21,6 +21,14 @@ fn text_of(text: &str, checked: bool) -> Result<FunctionText, String> {
     function_text(&program, f, &program.graphs[f.name()], checked).map_err(|e| e.to_string())
 }
 
+/// The last function of a program, with an unknown place.
+fn source_of(text: &str, checked: bool) -> Source {
+    let program = parse(text);
+    let f = program.functions.last().expect("a function");
+    let text = text_of(text, checked).expect("has code");
+    Source::unknown(Arc::new(text), f)
+}
+
 /// Its module, without what names the machine.
 fn module(source: Source) -> String {
     let module = Module {
@@ -54,8 +62,7 @@ fn verify(text: &str) {
 }
 
 fn check(text: &str, expected: Expect) {
-    let text = Arc::new(text_of(text, false).expect("has code"));
-    expected.assert_eq(&body(&module(Source::unknown(text, "f"))));
+    expected.assert_eq(&body(&module(source_of(text, false))));
 }
 
 /// From the function's first line to its last.
@@ -573,7 +580,7 @@ fn exceptions_are_in_the_state() {
 
 #[test]
 fn checked_code_says_where() {
-    let text = text_of(
+    let source = source_of(
         "
         graph f
         block0(n: Signed):
@@ -583,8 +590,6 @@ fn checked_code_says_where() {
         END",
         true,
     );
-    let text = Arc::new(text.expect("has code"));
-    let source = Source::unknown(text, "f");
     expect![[r#"
         define dso_local i64 @f.8fb02747ac596f9f(i64 %a0) ... section ".text" {
         entry:

@@ -21,7 +21,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use taipan_graph::{BlockId, ObjId, Operation, VarId};
 use taipan_lltype::{
     FuncSym, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands, Program, SIGNED,
@@ -228,7 +229,7 @@ pub(crate) fn own_lists(
 ) -> Option<FxHashMap<VarId, FieldKey>> {
     let answers = Answers::default();
     let whole = Followed::new(program, graph, &answers);
-    let mut read: FxHashMap<FieldKey, Held> = FxHashMap::default();
+    let mut read: IndexMap<FieldKey, Held, FxBuildHasher> = IndexMap::default();
     for b in graph.reachable() {
         for op in &graph.block(b).operations {
             if let View::Getfield { object, field } = op.view()
