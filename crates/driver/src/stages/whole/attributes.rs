@@ -84,13 +84,19 @@ impl Attributes {
     pub(super) fn lacking(&self, db: &dyn Db, program: Program) -> Vec<Lacking> {
         let mut mros: FxHashMap<ObjId, Vec<ObjId>> = FxHashMap::default();
         let mut below: FxHashMap<ObjId, Vec<ObjId>> = FxHashMap::default();
-        for class in self.made.keys() {
-            let mro = mro(db, program, *class);
+        let mut made: Vec<ObjId> = self.made.keys().copied().collect();
+        made.sort_unstable();
+        for class in made {
+            let mro = mro(db, program, class);
             mro.iter()
-                .for_each(|c| below.entry(*c).or_default().push(*class));
-            mros.insert(*class, mro);
+                .for_each(|c| below.entry(*c).or_default().push(class));
+            mros.insert(class, mro);
         }
         let mut out = Vec::new();
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "callers sort the warnings by place"
+        )]
         for (key @ (class, name), nodes) in &self.read {
             let objects = below.get(class).map_or(&[][..], Vec::as_slice);
             let given = |c: &ObjId| self.given.contains_key(&(*c, name.clone()));

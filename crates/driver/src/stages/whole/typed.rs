@@ -290,6 +290,7 @@ pub(crate) fn difference_warnings(db: &Database, roots: Roots) -> Vec<Diagnostic
     let found = with_typed(db, roots, false, &ask, |db, graph| {
         let function = |n: NodeIx| graph.node(n)?.what.function();
         let mut found = Vec::new();
+        #[expect(clippy::iter_over_hash_type, reason = "warnings are sorted by place")]
         for n in &graph.level.differing {
             let Some(node) = graph.node(*n) else { continue };
             let Some(f) = node.what.function() else {
