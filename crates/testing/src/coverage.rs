@@ -74,6 +74,7 @@ impl Executed {
     pub(crate) fn coverage(&self, db: &Database) -> Coverage {
         let here = db.system().current_folder();
         let mut files: Vec<FileCoverage> = Vec::new();
+        #[expect(clippy::iter_over_hash_type, reason = "the outcome is sorted")]
         for file in &self.files {
             let path = file.path(db);
             let executed = self.lines.get(path.as_str());
