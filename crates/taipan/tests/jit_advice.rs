@@ -93,7 +93,7 @@ fn a_growing_stack() {
     );
 }
 
-/// With `_immutable_fields_` the advice is about the stack alone.
+/// With `_immutable_fields_` the boxes on the stack are not made.
 #[test]
 fn a_growing_stack_with_immutable_fields() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,12 +117,8 @@ fn a_growing_stack_with_immutable_fields() {
         path.to_str().unwrap(),
         "1000000",
         &expect![[r#"
-            object: growing.py:34 growing.Frame.push "8: load"
-                a values.W_Int is made 2 times in each round: 998,900 rounds, 100% of all
-                it is written to a list that is in memory
-                if that is the interpreter's own list (a stack, locals): fixed length, in a frame with `_virtualizable_ = ['stack[*]']`, at indexes that are known; if it is one of the interpreted program, no hint helps, but a list of unboxed values does (a strategy)
             field: values.py:32 values.W_Int.less "2: less"
-                field value of values.W_Int is read once before loops: 998,900 rounds, 100% of all
+                field value of values.W_Int is read 2 times before loops: 998,900 rounds, 100% of all
                 the object is known while compiling, or would be if all such fields were, and the program writes the field only while it makes the object; but its class does not say so
                 `_immutable_fields_ = ['value']` in class values.W_Int
         "#]],
