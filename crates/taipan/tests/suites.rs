@@ -591,6 +591,7 @@ def test_python():
 
         ======================== not translated, run as Python =========================
            1  [TP0302] set() is not RPython
+                  test_it.py::test_python
 
         ================== 2 failed, 2 passed, 1 interpreted"#]]
     .assert_eq(&stable.join("\n"));
