@@ -83,7 +83,7 @@ fn built_programs_run() {
         let err = String::from_utf8_lossy(&out.stderr);
         assert_eq!(
             err,
-            "RPython traceback:\n  File \"?\", in entry_point\n  File \"?\", in check\n\
+            "RPython traceback:\n  File \"<taipan>\", in entry_point\n  File \"<taipan>\", in check\n\
              Fatal RPython error: OverflowError\n"
         );
     }

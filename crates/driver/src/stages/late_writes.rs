@@ -43,7 +43,10 @@ noted! {
     /// The fields of a class whose lists others have as well.
     fn shared_lists(db, class: ClassKey) -> Arc<[Arc<str>]> {
         let all = low_level_facts(db, class.roots(db)).leaked;
-        let own = all.iter().filter(|field| field.0 == class.class(db));
+        let class = class.class(db);
+        // They are sorted by class.
+        let first = all.partition_point(|field| field.0 < class);
+        let own = all[first..].iter().take_while(|field| field.0 == class);
         own.map(|field| field.1.clone()).collect()
     }
 }

@@ -128,8 +128,8 @@ def target(driver, args):
     return entry_point, None
 ";
 
-/// Only changed functions are searched for leaks of a virtualizable's lists. The result for a class changes only
-/// when a function starts or stops leaking a list.
+/// Only changed functions are searched for lists that they share with others. Classes with lists are asked only
+/// when a function starts or stops sharing one.
 #[test]
 fn wall_own_lists() {
     let mut bench = recorded(&[("/main.py", OWN)]);
@@ -155,6 +155,8 @@ fn wall_own_lists() {
         leaked_lists_of main.other
         low_level_facts /main.py
         shared_lists main.Frame
+        shared_lists main.Holder
+        shared_lists rpython.rlib.rprint.Line
     "#]]
     .assert_eq(&edit(
         "    return frame.stack[2] + n",
@@ -165,6 +167,8 @@ fn wall_own_lists() {
         leaked_lists_of main.last
         low_level_facts /main.py
         shared_lists main.Frame
+        shared_lists main.Holder
+        shared_lists rpython.rlib.rprint.Line
     "#]]
     .assert_eq(&edit("frame.stack[2] + n", "frame.stack[2] - n"));
 }
