@@ -104,11 +104,18 @@ impl JitState {
 
     /// Whether two boxes are lists of different objects, each of which owns its list.
     fn have_different_holders(&self, a: BoxId, b: BoxId) -> bool {
+        // The object with the field, or the list that an array of items is part of; an iterator is neither.
         let holder = |list: BoxId| match self.get(list).owner {
-            Owner::Field(_) => {
+            Owner::Field(owner) => {
+                let owner = owner.key();
                 let mut facts = self.heap.known.iter();
-                let holds =
-                    |k: &&Known| matches!(k.place, Place::Field(_)) && self.is_same(k.value, list);
+                let holds = |k: &&Known| match k.place {
+                    Place::Field(key) => {
+                        (key == owner || key.0.list_items().is_some())
+                            && self.is_same(k.value, list)
+                    }
+                    _ => false,
+                };
                 facts.find(holds).map(|k| k.object)
             }
             _ => None,

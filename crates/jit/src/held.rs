@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn states_are_small() {
         assert_eq!(size_of::<Option<GenVar>>(), 12);
-        assert_eq!(size_of::<RedBox>(), 56);
+        assert_eq!(size_of::<RedBox>(), 64);
         let mut values = Values::default();
         values.set(3, Val::Green(-7));
         assert_eq!(values.get(3), Val::Green(-7));

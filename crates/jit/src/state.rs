@@ -5,7 +5,10 @@
 //! copying a state, as a split does, keeps who shares what.
 
 use std::rc::Rc;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use taipan_graph::{BlockId, VarId};
 use taipan_lltype::{LLType, StructId};
 
@@ -44,7 +47,27 @@ pub(crate) enum Owner {
     /// It was read from a place that owns no lists, so no field owns it.
     Elsewhere,
     /// This field of some object, which owns its lists.
-    Field(FieldKey),
+    Field(OwnField),
+}
+
+/// The number of a field that owns its lists: boxes stay small with it. Numbers are only compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct OwnField(u32);
+
+/// The fields with a number.
+static OWN_FIELDS: LazyLock<Mutex<IndexSet<FieldKey, FxBuildHasher>>> =
+    LazyLock::new(Mutex::default);
+
+impl OwnField {
+    pub(crate) fn of(key: FieldKey) -> OwnField {
+        let mut all = OWN_FIELDS.lock().unwrap_or_else(PoisonError::into_inner);
+        OwnField(all.insert_full(key).0 as u32)
+    }
+
+    pub(crate) fn key(self) -> FieldKey {
+        let all = OWN_FIELDS.lock().unwrap_or_else(PoisonError::into_inner);
+        all[self.0 as usize]
+    }
 }
 
 impl Owner {

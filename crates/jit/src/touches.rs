@@ -115,9 +115,9 @@ fn includes(place: Place, owner: Owner, passed: &[PassedList], has: impl Fn(Kind
     match place {
         Place::Field(key) => has(Kind::Field(key)),
         Place::Item { array, field, .. } => match owner {
-            Owner::Field(key) => {
+            Owner::Field(of) => {
                 let may_be_it = |l: &PassedList| l.1 == array && !l.0.differs(owner);
-                has(Kind::OwnList(key, array))
+                has(Kind::OwnList(of.key(), array))
                     || (passed.iter().any(may_be_it) && has(Kind::Array(array)))
             }
             Owner::Elsewhere | Owner::Unknown => {

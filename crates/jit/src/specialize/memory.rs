@@ -21,7 +21,8 @@ use crate::layout::{
 };
 use crate::own_lists::items_of;
 use crate::state::{
-    BoxId, Content, FieldKey, GenVar, JitState, Owner, RedBox, Val, VirtualId, VirtualStruct, Word,
+    BoxId, Content, FieldKey, GenVar, JitState, OwnField, Owner, RedBox, Val, VirtualId,
+    VirtualStruct, Word,
 };
 use crate::world::World;
 
@@ -322,7 +323,7 @@ impl Specializer<'_> {
                 state.get(object).owner
             }
             Some(Place::Field(key)) if is_list && self.names_field(key, |body| &body.own_lists) => {
-                Owner::Field(key)
+                Owner::Field(OwnField::of(key))
             }
             Some(_) => Owner::Elsewhere,
         };
