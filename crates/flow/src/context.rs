@@ -376,7 +376,7 @@ impl<'a> FlowContext<'a> {
         }
     }
 
-    /// Suspends a generator. An error unless the instruction behind drops the value of the `yield`: nothing can be sent.
+    /// Suspends a generator. Returns an error unless the next instruction drops the value of the `yield`, since RPython has no `send()`.
     fn yield_value(&mut self, v: Value, frame: &mut FrameState) -> Step<Value, Stop> {
         use taipan_engine::{ObjectSpace, Unwind};
         let dropped = self.code.instrs.get(frame.pc as usize) == Some(&Instr::Pop);

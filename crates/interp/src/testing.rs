@@ -145,11 +145,11 @@ pub struct TestRun {
     pub raised: Option<RaisedInTest>,
     /// What it printed.
     pub printed: Vec<u8>,
-    /// Files and the lines of their functions that were executed so far, sorted; none unless they are asked for.
+    /// Files and the executed lines of their functions, sorted. Empty unless lines are recorded.
     pub lines: Vec<(String, Vec<u32>)>,
 }
 
-/// What is observed of tests in the interpreter beside their outcomes.
+/// Observations of tests in the interpreter beside their outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
     /// The local variables of the functions that an exception ends.
@@ -288,7 +288,7 @@ impl<'db> TestSession<'db> {
     }
 }
 
-/// The lines of functions that were executed, by file, if they are wanted.
+/// The executed lines of functions by file, if they are recorded.
 fn executed_lines(it: &Interp) -> Vec<(String, Vec<u32>)> {
     if !it.notes_execution {
         return Vec::new();

@@ -65,8 +65,8 @@ impl SectionId {
 pub(crate) struct Section {
     offset: u64,
     length: u64,
-    /// None for mapped sections and for sections whose records are checked separately. For sections that are
-    /// checked in pieces that of the hashes of the pieces, which are behind it.
+    /// None for mapped sections and for sections whose records are checked separately. For a section that is checked in
+    /// pieces, the hash of the list of hashes behind it.
     hash: Option<[u8; HASH]>,
 }
 
@@ -258,7 +258,7 @@ impl Container {
     }
 }
 
-/// A section of which each piece is checked when something in it is read first.
+/// A section whose pieces are checked at their first read.
 pub(crate) struct Pieces {
     bytes: &'static [u8],
     checks: &'static [u8],
@@ -267,7 +267,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Those of a section with these bytes.
+    /// The pieces of a section.
     #[cfg(test)]
     pub(crate) fn of(bytes: Vec<u8>) -> Pieces {
         let checks: Vec<u8> = bytes.chunks(PIECE).flat_map(check).collect();
@@ -278,7 +278,7 @@ impl Pieces {
         }
     }
 
-    /// The bytes of a range; none if there are none, or if they are damaged.
+    /// The bytes of a range. None if the range is outside of the section, or the bytes are damaged.
     pub(crate) fn get(&self, range: Range<usize>) -> Option<&'static [u8]> {
         let found = self.bytes.get(range.clone())?;
         for piece in range.start / PIECE..range.end.div_ceil(PIECE) {
@@ -335,7 +335,7 @@ mod tests {
 
     const RUNTIME: &[u8] = b"an executable";
     const NAMES: &[u8] = b"names";
-    /// So often the names of the file stand there: it takes more than one piece.
+    /// Number of repetitions of the names, so that the section has several pieces.
     const TIMES: usize = 1000;
     const PIECES: &[SectionId] = &[
         SectionId::Names,

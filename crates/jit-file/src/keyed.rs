@@ -21,14 +21,14 @@ use crate::container::Pieces;
 const COUNT: usize = 4;
 /// Size of the word that entries are sorted by.
 const WORD: usize = 8;
-/// Size of that and of the number after it.
+/// Size of a word and its number.
 const ENTRY: usize = WORD + 4;
 
-/// What a table says is damaged.
+/// The error of a damaged table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Damaged;
 
-/// The table of these entries, and for each its position there. None if something cannot be serialized.
+/// The table of these entries, and the position of each entry in it. None if a key or value cannot be serialized.
 pub(crate) fn keyed<K: Hash + Serialize, V: Serialize>(
     names: &SharedNames,
     entries: &[(K, V)],
@@ -49,7 +49,7 @@ pub(crate) fn keyed<K: Hash + Serialize, V: Serialize>(
     Some((bytes, positions))
 }
 
-/// What [`Sorted`] reads, of sorted words with a number each.
+/// The serialized form of sorted words with a number each, for [`Sorted`].
 pub(crate) fn sorted(entries: &[(u64, u32)]) -> Vec<u8> {
     let mut bytes = (entries.len() as u32).to_le_bytes().to_vec();
     for (word, number) in entries {
@@ -66,7 +66,7 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
-    /// Those of a section.
+    /// Reads a section.
     pub(crate) fn new(bytes: Pieces) -> Result<Sorted, Damaged> {
         let count = number(&bytes, 0)?;
         Ok(Sorted { bytes, count })
@@ -101,12 +101,12 @@ impl Sorted {
 pub(crate) struct Keyed(Sorted);
 
 impl Keyed {
-    /// That of a section.
+    /// Opens the table of a section.
     pub(crate) fn new(bytes: Pieces) -> Result<Keyed, Damaged> {
         Sorted::new(bytes).map(Keyed)
     }
 
-    /// The value of a key; none if the table has no such key.
+    /// The value of a key. None if the table has no such key.
     pub(crate) fn find<K, V>(&self, names: &SharedNames, key: &K) -> Result<Option<V>, Damaged>
     where
         K: Hash + Eq + DeserializeOwned,

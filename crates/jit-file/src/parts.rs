@@ -36,7 +36,7 @@ struct Inner {
     found: RefCell<FxHashMap<SymbolRef, Option<Place>>>,
 }
 
-/// What is known of a function, and its number among all that compiled code may call.
+/// Facts about a function, and its number among the functions that compiled code may call.
 type Function = (u32, Facts);
 
 impl FileParts {
@@ -64,7 +64,7 @@ fn damaged() -> ! {
     unsafe { libc::_exit(UNUSABLE) }
 }
 
-/// What a table says; ends the program if that is damaged.
+/// Returns a read value. Ends the program if the table is damaged.
 fn whole<T>(value: Result<T, Damaged>) -> T {
     value.unwrap_or_else(|Damaged| damaged())
 }

@@ -142,7 +142,7 @@ fn bodies(program: &dyn Program, mut types: Vec<LLType>) -> Vec<(StructId, Struc
 
 /// Where the parts of [`JitTables`] come from, each when it is needed first.
 pub trait Parts {
-    /// What is known of a function; none if compiled code may not call it.
+    /// Facts about a function. None if compiled code may not call it.
     fn facts(&self, f: &FuncSym) -> Option<Facts>;
 
     /// The functions that compiled code may call, by number.
@@ -154,10 +154,10 @@ pub trait Parts {
     /// What functions do to memory.
     fn touches(&self, number: u32) -> TouchSet;
 
-    /// The number of a kind of places in these sets; none if they have no such kind.
+    /// The number of a kind of places in these sets. None if no set has the kind.
     fn touch_number(&self, kind: &TouchKind) -> Option<u32>;
 
-    /// The body of a struct whose fields are not a part of its type; none if nothing mentions it.
+    /// The body of a struct whose fields are not a part of its type. None if no graph mentions it.
     fn body(&self, s: &StructId) -> Option<StructBody>;
 
     /// Source lines and facts that only the log needs.

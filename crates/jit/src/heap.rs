@@ -104,7 +104,7 @@ impl JitState {
 
     /// Whether two boxes are lists of different objects, each of which owns its list.
     fn have_different_holders(&self, a: BoxId, b: BoxId) -> bool {
-        // The object with the field, or the list that an array of items is part of; an iterator is neither.
+        // The object with the field, or the growing list of an array of items. An iterator is not a holder.
         let holder = |list: BoxId| match self.get(list).owner {
             Owner::Field(owner) => {
                 let owner = owner.key();
@@ -337,11 +337,11 @@ impl JitState {
 mod tests {
 
     use taipan_graph::BlockId;
-    use taipan_lltype::{OBJECT, SIGNED};
+    use taipan_lltype::{Field, LLType, OBJECT, SIGNED, StructBody};
 
     use super::{Heap, Known};
     use crate::layout::Place;
-    use crate::state::{BoxId, GenVar, JitState, Val};
+    use crate::state::{BoxId, GenVar, JitState, OwnField, Owner, Val};
 
     /// A state without functions.
     fn state() -> JitState {
@@ -396,5 +396,51 @@ mod tests {
         // The better one is left.
         let values = state.heap.known.iter().map(|k| state.known(k.value));
         assert_eq!(values.collect::<Vec<_>>(), [Some(5)]);
+    }
+
+    /// Lists of one field are different if different objects hold them. A new iterator over a list does not count.
+    #[test]
+    fn an_iterator_holds_no_list() {
+        let array = LLType::gc_array(*SIGNED).ptr();
+        let field = |name: &str, ty| Field {
+            name: name.into(),
+            ty,
+        };
+        let iterator = LLType::gc_struct(
+            "listiter",
+            StructBody {
+                fields: vec![field("list", array), field("index", *SIGNED)],
+                ..StructBody::default()
+            },
+        );
+        let owning = (*OBJECT, 0);
+        let lists_differ = |holders: [(LLType, bool); 2]| {
+            let mut state = state();
+            let lists = holders.map(|(ty, is_new)| {
+                let object = state.variable(taipan_graph::VarId(0), ty.ptr());
+                if is_new {
+                    state.heap.fresh.push(object);
+                }
+                let list = state.variable(taipan_graph::VarId(1), array);
+                state.get_mut(list).owner = Owner::Field(OwnField::of(owning));
+                let key = match ty == *OBJECT {
+                    true => owning,
+                    false => (ty, 0),
+                };
+                state.remember(Known {
+                    object,
+                    place: Place::Field(key),
+                    value: list,
+                    pending: false,
+                    kept: false,
+                    list: false,
+                });
+                list
+            });
+            !state.may_be_same(lists[0], lists[1])
+        };
+        assert!(lists_differ([(*OBJECT, false), (*OBJECT, true)]));
+        assert!(!lists_differ([(*OBJECT, false), (*OBJECT, false)]));
+        assert!(!lists_differ([(*OBJECT, false), (iterator, true)]));
     }
 }

@@ -32,25 +32,25 @@ use taipan_lltype::{
 use crate::purity::{field_of, handed_on, operand_ty};
 use crate::state::FieldKey;
 
-/// How deep calls are followed that get such a list. Beyond that a field is said to share its lists.
+/// Maximum depth of calls that pass a list. A field whose lists are passed deeper owns none.
 const MOST_DEPTH: u32 = 32;
 
-/// How many functions are looked at, at most, for one graph. Beyond that as well.
-const MOST_LOOKS: usize = 4_000;
+/// Maximum number of summaries that are computed for one graph. Beyond it the fields of the graph own no lists.
+const MOST_SUMMARIES: usize = 4_000;
 
 /// A field of a class with lists.
 pub type ListField = (ObjId, Arc<str>);
 
-/// A question about a function that a list is passed to, as the arguments at these positions.
+/// A property of a function whose arguments at the positions `passed` are lists of one field.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Question {
-    about: About,
+struct SummaryKey {
+    property: Property,
     function: FuncSym,
     passed: Vec<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum About {
+enum Property {
     /// [`Followed::returns_one`]
     Returns,
     /// [`Followed::stays_here`]
@@ -61,60 +61,59 @@ enum About {
     Writes,
 }
 
-impl About {
-    /// The answer about a function inside itself: the least solution of `Returns` and `Writes`, the
-    /// greatest one of `Stays`. A function that returns a list which it got from itself is not said to make it.
-    fn inside_itself(self) -> bool {
-        self == About::Stays
+impl Property {
+    /// The assumption at a recursive call. `Stays` is a greatest fixpoint, the others are least fixpoints.
+    fn assumption(self) -> bool {
+        self == Property::Stays
     }
 }
 
-/// Answers to questions about the functions that one graph calls.
+/// Function summaries, computed on demand for the callees of one graph.
 #[derive(Default)]
-struct Answers {
-    /// None while the function is being looked at.
-    known: RefCell<FxHashMap<Question, Option<bool>>>,
-    /// Whether an answer was taken from a function that is being looked at.
+struct Summaries {
+    /// None while the summary is being computed.
+    known: RefCell<FxHashMap<SummaryKey, Option<bool>>>,
+    /// The current computation has used an assumption about a recursive call.
     assumed: Cell<bool>,
-    looks: Cell<usize>,
+    computed: Cell<usize>,
 }
 
-impl Answers {
-    /// The answer to a question, which `look` finds. One that rests on a function which is being looked at is kept only if it
-    /// would not change with that.
-    fn of(&self, question: Question, look: impl FnOnce() -> bool) -> bool {
-        let inside = question.about.inside_itself();
-        match self.known.borrow().get(&question) {
+impl Summaries {
+    /// Returns the summary, computed by `compute` if it is not known. A result that equals its own assumption and depends on
+    /// an assumption is provisional, and is not kept.
+    fn of(&self, key: SummaryKey, compute: impl FnOnce() -> bool) -> bool {
+        let assumption = key.property.assumption();
+        match self.known.borrow().get(&key) {
             Some(Some(known)) => return *known,
             Some(None) => {
                 self.assumed.set(true);
-                return inside;
+                return assumption;
             }
             None => {}
         }
-        self.looks.set(self.looks.get() + 1);
-        if self.gave_up() {
-            return inside;
+        self.computed.set(self.computed.get() + 1);
+        if self.is_exhausted() {
+            return assumption;
         }
-        self.known.borrow_mut().insert(question.clone(), None);
+        self.known.borrow_mut().insert(key.clone(), None);
         let before = self.assumed.replace(false);
-        let found = look();
+        let found = compute();
         let mut known = self.known.borrow_mut();
-        match found == inside && self.assumed.get() {
-            true => known.remove(&question),
-            false => known.insert(question, Some(found)),
+        match found == assumption && self.assumed.get() {
+            true => known.remove(&key),
+            false => known.insert(key, Some(found)),
         };
         self.assumed.set(before || self.assumed.get());
         found
     }
 
-    /// Whether so much was looked at that answers are guesses.
-    fn gave_up(&self) -> bool {
-        self.looks.get() > MOST_LOOKS
+    /// Whether a limit was exceeded. Summaries are meaningless then.
+    fn is_exhausted(&self) -> bool {
+        self.computed.get() > MOST_SUMMARIES
     }
 
-    fn give_up(&self) {
-        self.looks.set(MOST_LOOKS + 1);
+    fn exhaust(&self) {
+        self.computed.set(MOST_SUMMARIES + 1);
     }
 }
 
@@ -123,8 +122,8 @@ impl Answers {
 struct Followed<'a> {
     program: &'a dyn Program,
     graph: &'a LLGraph,
-    answers: &'a Answers,
-    /// How many calls lead here from where a list was read or made.
+    summaries: &'a Summaries,
+    /// Number of calls between the first graph and this one.
     depth: u32,
 }
 
@@ -142,11 +141,11 @@ pub fn list_fields(body: &StructBody) -> impl Iterator<Item = &Arc<str>> {
     fields.map(|f| &f.name)
 }
 
-/// The fields whose lists a function shares with others. The program has the graphs of what it calls, as
-/// the RTyper made them.
+/// The fields whose lists a function shares with others. `program` has the graphs of its callees, as the RTyper
+/// made them.
 pub fn leaked_lists(program: &dyn Program, graph: &LLGraph) -> BTreeSet<ListField> {
-    let answers = Answers::default();
-    let whole = Followed::new(program, graph, &answers);
+    let summaries = Summaries::default();
+    let whole = Followed::new(program, graph, &summaries);
     let mut stored: Vec<ListField> = Vec::new();
     let mut leaked = BTreeSet::new();
     let mut read: FxHashMap<VarId, ListField> = FxHashMap::default();
@@ -186,13 +185,13 @@ pub fn leaked_lists(program: &dyn Program, graph: &LLGraph) -> BTreeSet<ListFiel
             leaked.insert(field);
         }
     }
-    if answers.gave_up() {
+    if summaries.is_exhausted() {
         leaked.extend(read.into_values().chain(stored));
     }
     leaked
 }
 
-/// The fields with lists that a prebuilt object has: other prebuilt objects may have its lists.
+/// The fields of a prebuilt object that hold lists with items: other prebuilt objects may hold the same lists.
 pub fn prebuilt_lists(program: &dyn Program, object: &StaticSym) -> BTreeSet<ListField> {
     let data = program.static_data(object);
     let mut all = BTreeSet::new();
@@ -221,14 +220,14 @@ pub fn prebuilt_lists(program: &dyn Program, object: &StaticSym) -> BTreeSet<Lis
     all
 }
 
-/// The variables of a graph that hold a list which a field owns, or its array of items, and that field. None if
-/// that takes too long to find out.
+/// The variables of a graph that hold an owned list, its array of items or an iterator, each with the owning field. None
+/// if a limit of the analysis is exceeded.
 pub(crate) fn own_lists(
     program: &dyn Program,
     graph: &LLGraph,
 ) -> Option<FxHashMap<VarId, FieldKey>> {
-    let answers = Answers::default();
-    let whole = Followed::new(program, graph, &answers);
+    let summaries = Summaries::default();
+    let whole = Followed::new(program, graph, &summaries);
     let mut read: IndexMap<FieldKey, Held, FxBuildHasher> = IndexMap::default();
     for b in graph.reachable() {
         for op in &graph.block(b).operations {
@@ -245,7 +244,7 @@ pub(crate) fn own_lists(
         whole.spread(&mut held);
         all.extend(held.into_iter().map(|v| (v, key)));
     }
-    (!answers.gave_up()).then_some(all)
+    (!summaries.is_exhausted()).then_some(all)
 }
 
 /// The key of a field that owns its lists.
@@ -263,21 +262,21 @@ pub(crate) fn call_writes(
     op: &Operation<LowLevel>,
     passed: &dyn Fn(&LLOperand) -> bool,
 ) -> bool {
-    let answers = Answers::default();
-    let whole = Followed::new(program, graph, &answers);
-    whole.call_writes(op, passed) || answers.gave_up()
+    let summaries = Summaries::default();
+    let whole = Followed::new(program, graph, &summaries);
+    whole.call_writes(op, passed) || summaries.is_exhausted()
 }
 
-/// A function that a call reaches which passes such lists.
+/// The callee of a call that passes lists of one field.
 struct Called {
     function: FuncSym,
     graph: Arc<LLGraph>,
-    /// The numbers of the arguments that are such lists.
+    /// Positions of the arguments that are such lists.
     passed: Vec<usize>,
 }
 
 impl Called {
-    /// What a call of one function passes; none for other operations.
+    /// The callee of a direct call. None for other operations, and if no argument is such a list.
     fn by(
         program: &dyn Program,
         op: &Operation<LowLevel>,
@@ -303,15 +302,15 @@ impl Called {
         })
     }
 
-    /// The variables of the function that hold them at its start.
+    /// The parameters that hold the lists.
     fn sources(&self) -> Held {
         let args = self.graph.args();
         self.passed.iter().map(|i| args[*i]).collect()
     }
 
-    fn question(&self, about: About) -> Question {
-        Question {
-            about,
+    fn key(&self, property: Property) -> SummaryKey {
+        SummaryKey {
+            property,
             function: self.function.clone(),
             passed: self.passed.clone(),
         }
@@ -322,8 +321,7 @@ fn is_null(o: &LLOperand) -> bool {
     matches!(o, LLOperand::Const(LLConst::Null(_)))
 }
 
-/// Whether a constant is null or an array without items. Nothing can be written there, so several
-/// fields may have it.
+/// Whether a constant is null or an array without items. Several fields may share it, since no write changes it.
 fn has_no_items(program: &dyn Program, c: &LLConst) -> bool {
     match c {
         LLConst::Null(_) => true,
@@ -351,22 +349,22 @@ fn iterated(ty: LLType) -> Option<LLType> {
 }
 
 impl<'a> Followed<'a> {
-    fn new(program: &'a dyn Program, graph: &'a LLGraph, answers: &'a Answers) -> Self {
+    fn new(program: &'a dyn Program, graph: &'a LLGraph, summaries: &'a Summaries) -> Self {
         Followed {
             program,
             graph,
-            answers,
+            summaries,
             depth: 0,
         }
     }
 
-    /// The same in the graph of a function that is called.
+    /// Continues in the graph of a callee.
     fn callee<'b>(&self, graph: &'b LLGraph) -> Followed<'b>
     where
         'a: 'b,
     {
         if self.depth == MOST_DEPTH {
-            self.answers.give_up();
+            self.summaries.exhaust();
         }
         Followed {
             graph,
@@ -375,17 +373,17 @@ impl<'a> Followed<'a> {
         }
     }
 
-    /// The answer to a question about a function that is called.
-    fn ask(
+    /// The summary of a callee.
+    fn summary(
         &self,
-        question: Question,
+        key: SummaryKey,
         graph: &LLGraph,
-        look: impl FnOnce(Followed<'_>) -> bool,
+        compute: impl FnOnce(Followed<'_>) -> bool,
     ) -> bool {
-        self.answers.of(question, || look(self.callee(graph)))
+        self.summaries.of(key, || compute(self.callee(graph)))
     }
 
-    /// The field with lists that an access is to.
+    /// The accessed field, if it holds lists.
     fn list_field(&self, object: &LLOperand, field: &LLOperand) -> Option<ListField> {
         let (container, name) = field_of(self.graph, object, field)?;
         let s = container.as_struct()?;
@@ -397,8 +395,8 @@ impl<'a> Followed<'a> {
         Some((class, name.clone()))
     }
 
-    /// Adds the variables that get their values from these, through calls as well, and those that hold the
-    /// array of items or an iterator of one.
+    /// Extends the set to the variables that these values flow to, through calls as well, and to arrays of items and
+    /// iterators.
     fn spread(&self, held: &mut Held) {
         let graph = self.graph;
         let order = graph.reachable();
@@ -456,7 +454,7 @@ impl<'a> Followed<'a> {
         let Some(called) = Called::by(self.program, op, passed) else {
             return true;
         };
-        self.ask(called.question(About::Writes), &called.graph, |inner| {
+        self.summary(called.key(Property::Writes), &called.graph, |inner| {
             let mut held = called.sources();
             inner.spread(&mut held);
             let holds = |o: &LLOperand| holds(&held, o);
@@ -475,12 +473,12 @@ impl<'a> Followed<'a> {
         })
     }
 
-    /// Whether a function may return one of the lists that it gets.
+    /// Whether a callee may return one of the lists that are passed to it.
     fn returns_one(&self, called: &Called) -> bool {
         let graph = &called.graph;
         let result = graph.returnvar();
         graph.ty(result).is_gc_ptr()
-            && self.ask(called.question(About::Returns), graph, |inner| {
+            && self.summary(called.key(Property::Returns), graph, |inner| {
                 let mut held = called.sources();
                 inner.spread(&mut held);
                 held.contains(&result)
@@ -496,12 +494,12 @@ impl<'a> Followed<'a> {
         }
         let mut held = sources;
         self.spread(&mut held);
-        // Who calls it has the list already.
+        // The caller of an inner function holds the list already.
         let returned = self.depth == 0 && held.contains(&self.graph.returnvar());
         !returned && self.uses_are_harmless(&held, None)
     }
 
-    /// Whether all operations on these lists are harmless but for one, and no link mixes them with others.
+    /// Whether all operations on these lists except one are harmless, and no link mixes them with other lists.
     fn uses_are_harmless(&self, held: &Held, except: Option<(BlockId, usize)>) -> bool {
         let graph = self.graph;
         let raised = &graph.block(graph.exceptblock).inputargs;
@@ -520,7 +518,7 @@ impl<'a> Followed<'a> {
                 && block.exits.iter().all(|link| {
                     let inputs = &graph.block(link.target).inputargs;
                     let mut pairs = link.args.iter().zip(inputs);
-                    // One of these lists, or another one.
+                    // A mixed variable holds one of these lists or another one.
                     pairs.all(|(arg, input)| {
                         !held.contains(input) || holds(held, arg) || is_null(arg)
                     })
@@ -560,8 +558,8 @@ impl<'a> Followed<'a> {
             View::DirectCall { .. } => {
                 let called = Called::by(self.program, op, &|o| holds(held, o));
                 called.is_some_and(|c| {
-                    let question = c.question(About::Stays);
-                    self.ask(question, &c.graph, |inner| inner.stays_here(c.sources()))
+                    let key = c.key(Property::Stays);
+                    self.summary(key, &c.graph, |inner| inner.stays_here(c.sources()))
                 })
             }
             _ => false,
@@ -598,8 +596,8 @@ impl<'a> Followed<'a> {
         })
     }
 
-    /// Whether each list that a block makes is stored once at most: no list from before gets into that block, and
-    /// control gets from the store to the same store only by way of that block.
+    /// Whether each list of an allocating block is stored at most once: no older list enters that block, and each path
+    /// from the store back to itself passes through it.
     fn once_for_each(&self, made: BlockId, store: BlockId, held: &Held) -> bool {
         if (self.graph.block(made).inputargs.iter()).any(|v| held.contains(v)) {
             return false;
@@ -630,12 +628,12 @@ impl<'a> Followed<'a> {
                 callee: LLOperand::Const(LLConst::Func(f)),
                 ..
             } => self.program.graph(f).is_some_and(|g| {
-                let question = Question {
-                    about: About::ReturnsNew,
+                let key = SummaryKey {
+                    property: Property::ReturnsNew,
                     function: f.clone(),
                     passed: Vec::new(),
                 };
-                self.ask(question, &g, |inner| inner.returns_new())
+                self.summary(key, &g, |inner| inner.returns_new())
             }),
             _ => false,
         }

@@ -69,7 +69,7 @@ pub trait JitProgram: Program {
     /// What it does to memory.
     fn touches(&self, f: &FuncSym) -> Arc<OwnTouches>;
 
-    /// The number of places of a kind in the sets of [`OwnTouches::tabled`]; none if no set has any.
+    /// The number of a kind of places in the sets of [`OwnTouches::tabled`]. None if no set has the kind.
     fn touch_number(&self, _: &TouchKind) -> Option<u32> {
         None
     }

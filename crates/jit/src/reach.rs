@@ -42,7 +42,7 @@ impl JitState {
         let mut next: Vec<BoxId> = Vec::new();
         loop {
             let seen = |b: BoxId| walk.seen[b.0 as usize];
-            // A fact is reachable if its object and the base of its index are, or while its value has not been written.
+            // A fact is reachable if its object and the base of its index are reachable, or if its write is pending.
             for fact in known {
                 let (object, value) = (seen(fact.object), seen(fact.value));
                 let at_hand = |b: BoxId| seen(b) || self.is_constant(b);
@@ -86,7 +86,7 @@ impl JitState {
         let mut boxes = std::mem::take(&mut self.boxes);
         let virtuals = std::mem::take(&mut self.virtuals);
         let count = boxes.len();
-        // Each is taken once; what it is afterwards nobody asks.
+        // Each box is moved out at most once.
         let take = |b: BoxId| {
             let red = &mut boxes[b.0 as usize];
             RedBox {
@@ -152,8 +152,8 @@ impl JitState {
         needed
     }
 
-    /// Puts the boxes of `order`, of that many, and their virtual structs into the state, and renumbers all references
-    /// to them. `get` gives each box.
+    /// Puts the boxes of `order` and their virtual structs into the state, and renumbers all references to them. `count` is
+    /// the number of old boxes; `get` returns the box of an old number.
     fn renumber(
         &mut self,
         order: &[BoxId],

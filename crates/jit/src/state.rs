@@ -38,23 +38,24 @@ pub(crate) enum GenVar {
 /// A field, by the innermost struct that has it.
 pub(crate) type FieldKey = (LLType, usize);
 
-/// Which field a list belongs to, or an array of items: see [`crate::own_lists`].
+/// The owner of a list, of its array of items or of an iterator: see [`crate::own_lists`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Owner {
-    /// Not known: a new list, or one that a call gave.
+    /// Unknown: a new list, an argument, or the result of a call.
     #[default]
     Unknown,
-    /// It was read from a place that owns no lists, so no field owns it.
+    /// None: it was read from a place that owns no lists.
     Elsewhere,
-    /// This field of some object, which owns its lists.
+    /// A field of some object.
     Field(OwnField),
 }
 
-/// The number of a field that owns its lists: boxes stay small with it. Numbers are only compared.
+/// Number of a field that owns its lists, four bytes in each box. Numbers differ between processes, so they are only
+/// compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OwnField(u32);
 
-/// The fields with a number.
+/// Fields by number.
 static OWN_FIELDS: LazyLock<Mutex<IndexSet<FieldKey, FxBuildHasher>>> =
     LazyLock::new(Mutex::default);
 
@@ -71,7 +72,7 @@ impl OwnField {
 }
 
 impl Owner {
-    /// Whether lists of these owners are different for certain.
+    /// Whether lists of these owners are certainly different.
     pub(crate) fn differs(self, other: Owner) -> bool {
         self != Owner::Unknown && other != Owner::Unknown && self != other
     }
@@ -117,7 +118,7 @@ pub(crate) struct RedBox {
     pub(crate) fact: Option<Fact>,
     /// What is promised of the memory that a known pointer leads to.
     pub(crate) frozen: Frozen,
-    /// For lists: the field that they belong to.
+    /// Owner, for lists.
     pub(crate) owner: Owner,
 }
 

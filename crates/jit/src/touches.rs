@@ -106,11 +106,11 @@ impl Touched {
     }
 }
 
-/// A list that a call passes: its owner, and the type of its array of items. A function does not know the owner of an
-/// argument.
+/// Owner of a list that a call passes, and the type of its array of items. The effects of the callee do not name the
+/// owner of an argument.
 pub(crate) type PassedList = (Owner, LLType);
 
-/// Whether a place of an object, which is a list of that owner if it is one, is of a kind that a set of kinds `has`.
+/// Whether a set of kinds includes a place. `owner` is that of the object, if it is a list.
 fn includes(place: Place, owner: Owner, passed: &[PassedList], has: impl Fn(Kind) -> bool) -> bool {
     match place {
         Place::Field(key) => has(Kind::Field(key)),
@@ -130,16 +130,16 @@ fn includes(place: Place, owner: Owner, passed: &[PassedList], has: impl Fn(Kind
     }
 }
 
-/// What calls of a function may do, with all that it calls.
+/// The effects of a function and its callees.
 pub(crate) struct Effect<'p> {
     known: Rc<Known>,
     program: &'p dyn JitProgram,
 }
 
 enum Known {
-    /// It was found out.
+    /// Computed from graphs.
     Found(Touched),
-    /// It stands in the tables of the program.
+    /// From the tables of the program.
     Tabled(Arc<TouchSet>),
 }
 
@@ -160,8 +160,8 @@ impl Known {
 }
 
 impl Effect<'_> {
-    /// Whether it may write to a place of an object, which is a list of that owner if it is one. `passed` are the lists
-    /// that are passed to it.
+    /// Whether a call may write to a place. `owner` is that of the object, if it is a list; `passed` are the lists among the
+    /// arguments.
     pub(crate) fn writes(&self, place: Place, owner: Owner, passed: &[PassedList]) -> bool {
         let writes = |kind: Kind| match &*self.known {
             Known::Found(touched) => touched.writes.contains(&kind),
@@ -223,7 +223,7 @@ fn seldom_changes(program: &dyn Program, kind: &Kind) -> bool {
 pub struct OwnTouches {
     touched: Touched,
     callees: Vec<FuncSym>,
-    /// What it does with all that it calls, if that is known by tables.
+    /// The effects of the function and its callees, from the tables of the program.
     tabled: Option<Arc<TouchSet>>,
 }
 
@@ -236,7 +236,7 @@ impl OwnTouches {
         }
     }
 
-    /// What the tables of a program say of a function and all that it calls.
+    /// The effects of a function and its callees, from the tables of a program.
     pub fn tabled(set: TouchSet) -> OwnTouches {
         OwnTouches {
             tabled: Some(Arc::new(set)),
@@ -593,7 +593,7 @@ impl Reader<'_> {
         self.own_lists.get(&o.as_var()?).copied()
     }
 
-    /// What the items of a list are.
+    /// The kind of the items of a list.
     fn items_kind(&self, list: &LLOperand) -> Option<Kind> {
         let array = self.array_of(list)?;
         Some(match self.owner(list) {

@@ -20,7 +20,7 @@ use crate::{FuncSym, LLType, TypeKind};
 
 /// What was mentioned so far, in order.
 struct Names<T> {
-    /// By number, on reading; none for what was not mentioned yet.
+    /// By number, on reading. None for names that were not decoded yet.
     all: Vec<Option<T>>,
     /// On writing.
     numbers: FxHashMap<T, u32>,
@@ -36,7 +36,7 @@ impl<T> Default for Names<T> {
 }
 
 impl<T: Clone + Eq + Hash> Names<T> {
-    /// So many names that are read when they are mentioned first.
+    /// A table of `count` names that are decoded at their first mention.
     fn unread(count: usize) -> Names<T> {
         Names {
             all: vec![None; count],
@@ -76,7 +76,7 @@ impl<T: Clone + Eq + Hash> Names<T> {
 struct Table {
     types: Names<LLType>,
     funcs: Names<FuncSym>,
-    /// Where names are read from that were not mentioned yet.
+    /// The records of names that were not decoded yet.
     records: Option<Records>,
 }
 
@@ -98,7 +98,7 @@ pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
         .ok()
 }
 
-/// Names that several values have in common: written once, and each read when a value mentions it first.
+/// Names that several values have in common. Each is written once, and decoded at its first mention.
 /// The values are written and read separately.
 ///
 /// The serialized form consists of numbers of 32 bits and of records:
@@ -137,7 +137,7 @@ impl SharedNames {
         Some((SharedNames(RefCell::new(names)), bytes))
     }
 
-    /// The names of the serialized form that [`SharedNames::of`] made. None if its start cannot be had.
+    /// The names of the serialized form that [`SharedNames::of`] made. None if its start is damaged.
     pub fn read(bytes: NameBytes) -> Option<SharedNames> {
         let types = number(&bytes, 0)?;
         let functions = number(&bytes, 1)?;
@@ -195,7 +195,7 @@ fn with_table<R>(f: impl FnOnce(&mut Table) -> R) -> Option<R> {
     TABLE.with(|t| t.borrow_mut().as_mut().map(f))
 }
 
-/// Gives the bytes in a range of a serialized form; none if there are none, or if they are damaged.
+/// Returns the bytes in a range of a serialized form. None if the range is outside of it, or the bytes are damaged.
 pub type NameBytes = Rc<dyn Fn(Range<usize>) -> Option<&'static [u8]>>;
 
 /// Names in serialized form.
@@ -226,19 +226,19 @@ fn number(bytes: &NameBytes, at: usize) -> Option<usize> {
     Some(u32::from_le_bytes(*bytes.first_chunk()?) as usize)
 }
 
-/// What tables of names are about.
+/// A kind of name.
 trait Name: Clone + Eq + Hash + 'static {
-    /// What it consists of.
+    /// The decoded content.
     type Data: Serialize + DeserializeOwned;
 
     fn of(data: Self::Data) -> Self;
 
     fn data(&self) -> &Self::Data;
 
-    /// Those of its kind.
+    /// The table of the kind.
     fn names(table: &mut Table) -> &mut Names<Self>;
 
-    /// How many records are in front of those of its kind.
+    /// Number of records before those of the kind.
     fn before(records: &Records) -> usize;
 }
 
@@ -302,7 +302,7 @@ fn write<T: Name, S: Serializer>(name: &T, s: S) -> Result<S::Ok, S::Error> {
         return Written::<T::Data>::Seen(n).serialize(s);
     }
     let done = Written::New(name.data()).serialize(s)?;
-    // After its parts, which the reader has to know first.
+    // A reader decodes the parts of a name before the name.
     with_table(|t| T::names(t).number(name));
     Ok(done)
 }
@@ -318,7 +318,7 @@ fn read<'de, T: Name, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
     }
 }
 
-/// The name of that number, which is read if that was not done yet.
+/// The name of a number, decoded at its first mention.
 fn seen<T: Name>(number: u32) -> Option<T> {
     let at = number as usize;
     let (known, records) = with_table(|t| {
@@ -329,7 +329,7 @@ fn seen<T: Name>(number: u32) -> Option<T> {
     if known.is_some() {
         return known;
     }
-    // What it mentions is read meanwhile.
+    // Decoding is recursive: the name may consist of other names.
     let records = records?;
     let record = records.get(T::before(&records) + at)?;
     let name = T::of(postcard::from_bytes(record).ok()?);

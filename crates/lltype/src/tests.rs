@@ -340,7 +340,7 @@ fn values_have_names_in_common() {
     assert!(read_names(vec![0; 7]).is_none());
 }
 
-/// A name that several names are made of is read with the first of them.
+/// A name that is part of several names is decoded with the first of them.
 #[test]
 fn names_are_read_with_what_they_mention() {
     let array = LLType::gc_array(SIGNED.ptr());

@@ -106,8 +106,7 @@ pub struct StructBody {
     pub virtualizable: Vec<Arc<str>>,
     /// Those of them with lists of fixed length whose items it keeps as well (`x[*]`).
     pub virtualizable_lists: Vec<Arc<str>>,
-    /// Fields that own their lists, since nothing else in the program has them: found out by the JIT
-    /// generator, in what it believes of a class.
+    /// Fields that own their lists: the program holds each such list in no other place. Set by the JIT generator.
     pub own_lists: Vec<Arc<str>>,
     /// A C union: all fields lie at its start (hint `union`).
     pub union: bool,

@@ -1,7 +1,7 @@
 //! Attributes that a function reads, assigns and whose objects it makes, by class ([`AttributeUses`]).
 //!
-//! An attribute belongs to the topmost class on whose instances the program uses it, as in the original. Objects of subclasses that
-//! nothing gives a value then have a field without one. Whether there are such objects is known only from all functions together.
+//! An attribute belongs to the topmost class on whose instances the program uses it, as in the original. So an object of a subclass
+//! that never sets it has a field without a value. The driver finds such objects from the uses in all functions.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use taipan_interp::{ClassData, ObjData, Object, object};
 /// A class and the name of an attribute.
 pub type AttributeOf = (ObjId, Arc<str>);
 
-/// What a function, or a prebuilt object, has to do with attributes of instances. Without repetitions.
+/// Uses of attributes of instances in a function or a prebuilt object, without repetitions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AttributeUses {
     /// Attributes that are read, by the class of the annotation, with the instructions. Those that the class or a base of it
@@ -21,12 +21,12 @@ pub struct AttributeUses {
     pub reads: Vec<(AttributeOf, u32)>,
     /// Attributes that get a value.
     pub given: Vec<AttributeOf>,
-    /// Classes of which there are objects.
+    /// Classes of which it makes objects.
     pub made: Vec<ObjId>,
 }
 
 impl AttributeUses {
-    /// Whether there is nothing.
+    /// Whether there are no uses.
     pub fn is_empty(&self) -> bool {
         *self == AttributeUses::default()
     }
@@ -42,7 +42,7 @@ impl AttributeUses {
     }
 }
 
-/// The uses of attributes in a function. None where its annotation is not complete. `with_reads`: those that are read too.
+/// The uses of attributes in a function; reads only `with_reads`. None if its annotation is not complete.
 pub fn attribute_uses(db: &dyn Db, spec: Spec, with_reads: bool) -> AttributeUses {
     let annotation = taipan_annotator::annotation(db, spec);
     let mut uses = AttributeUses::default();
@@ -76,7 +76,7 @@ pub fn attribute_uses(db: &dyn Db, spec: Spec, with_reads: bool) -> AttributeUse
     uses.without_repetitions()
 }
 
-/// The uses of attributes by a prebuilt object: if it is an instance, it has a class and values.
+/// The uses of attributes by a prebuilt object. Only instances have any.
 pub fn prebuilt_attribute_uses(db: &dyn Db, program: Program, id: ObjId) -> AttributeUses {
     let mut uses = AttributeUses::default();
     if let Some(ObjData::Instance(i)) = object(db, Object::new(db, program, id)).as_deref() {
@@ -88,7 +88,7 @@ pub fn prebuilt_attribute_uses(db: &dyn Db, program: Program, id: ObjId) -> Attr
     uses.without_repetitions()
 }
 
-/// What a class says of an attribute.
+/// The declaration of an attribute in a class body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declaration {
     /// It has a value, or is listed in `_attrs_` or `__slots__`.
@@ -97,8 +97,8 @@ pub enum Declaration {
     Method,
 }
 
-/// What the bodies of a class and its bases say of an attribute. Builtin classes say [`Declaration::Value`] of all: their
-/// attributes are the compiler's.
+/// The declaration of an attribute in the bodies of a class and its bases. Builtin classes declare each attribute as
+/// [`Declaration::Value`].
 pub fn declaration(db: &dyn Db, program: Program, class: ObjId, name: &str) -> Option<Declaration> {
     let object = |id: ObjId| object(db, Object::new(db, program, id)).clone();
     let kind = |value: &Const| match value {

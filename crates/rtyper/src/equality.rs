@@ -94,7 +94,7 @@ pub(crate) struct IgnoredMethod {
     pub(crate) code: ErrorCode,
     /// The class and the method, as `Point.__eq__`.
     method: String,
-    /// It is the builtin method of an exception, which shows the arguments.
+    /// The builtin method of an exception, which prints the arguments.
     of_exception: bool,
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn ignored_method(
     })
 }
 
-/// Whether the class is one of exceptions whose text is made by Python alone: no class of the program defines the method.
+/// Whether a class is an exception whose text only Python makes: no class of the program defines the method.
 fn is_python_text(rt: &RTyper<'_>, class: ObjId, method: &str) -> bool {
     let data = rt.object(class).ok();
     let Some(ObjData::Class(data)) = data.as_deref() else {

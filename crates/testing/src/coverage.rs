@@ -36,7 +36,7 @@ impl FileCoverage {
         self.lines.iter().filter(|(_, executed)| *executed).count()
     }
 
-    /// Stretches of lines without an executed one: the first line and the last.
+    /// Ranges of lines without an executed statement: the first and the last line.
     pub fn missing(&self) -> Vec<(u32, u32)> {
         let stretches = self.lines.chunk_by(|a, b| a.1 == b.1);
         let missing = stretches.filter(|lines| !lines[0].1);
@@ -44,7 +44,7 @@ impl FileCoverage {
     }
 }
 
-/// What is known during a run.
+/// The state of a run.
 #[derive(Default)]
 pub(crate) struct Executed {
     files: FxHashSet<File>,
@@ -70,7 +70,7 @@ impl Executed {
         }
     }
 
-    /// The outcome.
+    /// The coverage of all programs so far.
     pub(crate) fn coverage(&self, db: &Database) -> Coverage {
         let here = db.system().current_folder();
         let mut files: Vec<FileCoverage> = Vec::new();

@@ -35,7 +35,7 @@ mod kind {
     pub(super) const RAISED: u8 = b'e';
     /// It could not be run.
     pub(super) const BROKEN: u8 = b'b';
-    /// Lines that were executed; before the end.
+    /// Executed lines, sent before the outcome.
     pub(super) const LINES: u8 = b'l';
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Execution {
     /// What else there is to say of a failure.
     pub(super) note: Option<String>,
     pub(super) duration: Duration,
-    /// Files and their lines that were executed, if that is asked for.
+    /// Files and their executed lines, if they are recorded.
     pub(super) lines: Vec<(String, Vec<u32>)>,
 }
 

@@ -40,11 +40,11 @@ noted! {
 }
 
 noted! {
-    /// The fields of a class whose lists others have as well.
+    /// The fields of a class whose lists the program shares.
     fn shared_lists(db, class: ClassKey) -> Arc<[Arc<str>]> {
         let all = low_level_facts(db, class.roots(db)).leaked;
         let class = class.class(db);
-        // They are sorted by class.
+        // The fields are sorted by class.
         let first = all.partition_point(|field| field.0 < class);
         let own = all[first..].iter().take_while(|field| field.0 == class);
         own.map(|field| field.1.clone()).collect()
@@ -67,7 +67,7 @@ pub(crate) fn believed_body(
     };
     let mut own_lists: Vec<Arc<str>> = match may_have_drivers(db, roots) {
         true => taipan_jit::list_fields(&said).cloned().collect(),
-        // Functions have not been looked at.
+        // The analysis runs for programs with drivers only.
         false => Vec::new(),
     };
     if !own_lists.is_empty() {

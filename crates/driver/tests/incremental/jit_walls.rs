@@ -128,8 +128,8 @@ def target(driver, args):
     return entry_point, None
 ";
 
-/// Only changed functions are searched for lists that they share with others. Classes with lists are asked only
-/// when a function starts or stops sharing one.
+/// Only changed functions are searched for shared lists. The result for a class is computed again only when a function
+/// starts or stops sharing a list.
 #[test]
 fn wall_own_lists() {
     let mut bench = recorded(&[("/main.py", OWN)]);

@@ -260,7 +260,7 @@ fn a_prebuilt_frame() {
     }
 }
 
-/// Calls that stay calls read and write a list that is passed to them.
+/// Residual calls read and write lists that are passed to them.
 #[test]
 fn lists_that_are_passed() {
     let functions = "@jit.dont_look_inside\ndef peek(l): return l[0].value\n\
@@ -286,7 +286,7 @@ fn lists_that_are_passed() {
     }
 }
 
-/// Text and numbers in lists that helpers read and turn round.
+/// Helpers of the prelude read and reverse lists of text and numbers.
 const HELPERS: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=[], reds=['n', 'acc', 'frame'])
@@ -314,7 +314,7 @@ fn helpers_get_them() {
     agrees(HELPERS, &[30], &[1, 3, 7]);
 }
 
-/// Two frames of several to which a function gives the lists that it makes.
+/// A function makes lists and stores them in several frames; the loop uses two of the frames.
 const SEVERAL: &str = "
 from rpython.rlib import jit
 driver = jit.JitDriver(greens=[], reds=['n', 'a', 'b', 'acc'])
@@ -347,7 +347,7 @@ def main(n):
     return run(l[1], l[2], n)
 ";
 
-/// A list that is made in one round of a loop and stored in later ones belongs to several frames.
+/// A list that is made in one iteration and stored in later ones belongs to several frames.
 #[test]
 fn made_once_and_stored_often() {
     let bodies = [
@@ -360,7 +360,7 @@ fn made_once_and_stored_often() {
     }
 }
 
-/// A function that passes its list to itself is looked at once, not once for each way through it.
+/// The analysis of a function that passes its list to itself takes linear time.
 #[test]
 fn recursive_functions_get_them() {
     let kinds = ["+", "-", "*", "&", "|", "^"].iter().enumerate();

@@ -276,7 +276,7 @@ fn generator_expression() {
     );
 }
 
-/// The original pushes nothing that an assignment could take.
+/// The original stops with an AssertionError at the assignment.
 #[test]
 fn value_of_a_yield() {
     check(

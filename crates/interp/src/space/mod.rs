@@ -122,7 +122,7 @@ pub(crate) struct Body {
     pub(crate) plain: bool,
     /// The operation of each instruction.
     pub(crate) ops: Box<[fused::Op]>,
-    /// Whether each instruction has been executed, if that is wanted.
+    /// The executed instructions, if they are recorded.
     pub(crate) executed: Option<Box<[Cell<bool>]>>,
     /// Its index among the sites.
     pub(crate) site: u32,
@@ -188,7 +188,7 @@ pub(crate) struct Interp<'db> {
     pub(crate) raises_again: bool,
     /// Frames that exceptions ended, if their local variables are wanted.
     pub(crate) ended_frames: Option<locals::EndedFrames>,
-    /// Bodies note which of their instructions are executed.
+    /// Executed instructions are recorded.
     pub(crate) notes_execution: bool,
     /// Number of activations so far.
     pub(crate) activations: u64,

@@ -10,7 +10,7 @@ use crate::state::{JitState, Owner, Val};
 use crate::touches::PassedList;
 use crate::world::World;
 
-/// The lists that a call passes and that a field may own.
+/// Arguments of a call that are lists which a field may own.
 pub(super) type PassedLists = SmallVec<[PassedList; 2]>;
 
 impl Specializer<'_> {
@@ -48,7 +48,7 @@ impl Specializer<'_> {
     pub(super) fn anything_happens(&mut self, world: &mut dyn World, state: &mut JitState) {
         self.write_all_pending(world, state);
         state.assumed = None;
-        // What nothing else points to stays as it is.
+        // No other code has a pointer to a fresh object.
         state.forget(|state, k| !state.heap.fresh.contains(&k.object));
     }
 

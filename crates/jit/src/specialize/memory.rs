@@ -308,8 +308,8 @@ impl Specializer<'_> {
         state.remember(fact);
     }
 
-    /// Learns which field a list belongs to that is in a place of an object. A pointer in any other place is no
-    /// list that a field owns, erased ones included.
+    /// Learns the owner of a list from the place that holds it. A pointer in a place that owns no list, erased pointers
+    /// included, has the owner `Elsewhere`.
     fn learn_owner(&self, state: &mut JitState, object: BoxId, place: Option<Place>, value: BoxId) {
         let red = state.get(value);
         if red.owner != Owner::Unknown || !red.ty.is_gc_ptr() {

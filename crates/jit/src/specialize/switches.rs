@@ -1,4 +1,4 @@
-//! Which link of a switch a known value takes.
+//! The link of a switch for a known value.
 
 use rustc_hash::FxHashMap;
 use taipan_graph::ExitCase;
@@ -9,7 +9,7 @@ use crate::code::TsLink;
 use crate::state::Word;
 use crate::world::World;
 
-/// Links of a switch that are looked at one by one. An interpreter's switch on an opcode has a hundred.
+/// Maximum number of links for a linear search. An interpreter's switch on an opcode has a hundred links.
 const FEW: usize = 8;
 
 /// The links of switches with many cases, by graph and block; none for switches on other values than numbers.
@@ -48,7 +48,7 @@ impl Cases {
 }
 
 impl Specializer<'_> {
-    /// The link that a value takes, of those of a switch, which is given by graph and block.
+    /// The link of a switch that a value takes. `at` is the graph and the block of the switch.
     pub(super) fn taken<'l>(
         &mut self,
         world: &mut dyn World,

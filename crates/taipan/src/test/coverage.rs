@@ -11,7 +11,7 @@ use taipan_testing::{FileCoverage, TestReport};
 use super::terminal::Style;
 use crate::args::{CoverageReport, TestArgs};
 
-/// The files that `--cov` asks for.
+/// The files below the PATH of `--cov`.
 fn files<'a>(db: &Database, args: &TestArgs, report: &'a TestReport) -> Vec<&'a FileCoverage> {
     let here = db.system().current_folder();
     let here = here.map(Utf8Path::to_owned).unwrap_or_default();
@@ -25,7 +25,7 @@ fn files<'a>(db: &Database, args: &TestArgs, report: &'a TestReport) -> Vec<&'a 
     all.filter(below).collect()
 }
 
-/// The table with its title: a line per file, with the lines that no test executed. Empty where it is not asked for.
+/// The table with its title: a line per file, with the lines that no test executed. Empty without `--cov`.
 pub(crate) fn section(db: &Database, args: &TestArgs, style: Style, report: &TestReport) -> String {
     let reports = &args.coverage_reports;
     if report.coverage.is_none()
@@ -69,7 +69,7 @@ pub(crate) fn section(db: &Database, args: &TestArgs, style: Style, report: &Tes
     out
 }
 
-/// Writes the files that are asked for. An error is a sentence.
+/// Writes the files of `--cov-report`. Returns the message of an error.
 pub(crate) fn write_files(
     db: &Database,
     args: &TestArgs,

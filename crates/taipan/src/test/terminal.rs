@@ -183,7 +183,7 @@ impl Terminal {
         self.print(&format!("{percent}\n"));
     }
 
-    /// Prints what comes after the tests: details, the table of coverage, and the summary.
+    /// Prints the details, the table of coverage and the summary behind the tests.
     pub(super) fn finish(
         &mut self,
         db: &Database,

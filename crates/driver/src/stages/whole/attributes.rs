@@ -7,10 +7,9 @@
 //! def get(a):  a.x                 `a` is annotated as A: may be a C
 //! ```
 //!
-//! In doubt an object has the attribute: assignments count wherever they are, and for all classes below that of the variable.
-//! Methods are left out: interpreters call methods of subclasses on values of a base class whose class they know by other
-//! means (258 calls in PySOM AST, and no read of an attribute), and a call of a missing method ends the program.
-//! Classes that ship with the compiler are left out too, since the author of the program cannot change them.
+//! The rule avoids false warnings: an assignment in any function counts, for all subclasses of the variable's class. Methods are
+//! left out: interpreters often call methods of subclasses on values of a base class, and a call of a missing method ends the
+//! program. Classes that ship with the compiler are left out, since the author of the program cannot change them.
 
 use std::sync::Arc;
 
@@ -31,8 +30,9 @@ pub(super) struct Attributes {
     of: FxHashMap<NodeIx, Arc<AttributeUses>>,
     /// Functions that read an attribute.
     read: FxHashMap<AttributeOf, FxHashSet<NodeIx>>,
-    /// How many functions and objects give an attribute a value, or have objects of a class.
+    /// Number of functions and objects that give an attribute a value.
     given: FxHashMap<AttributeOf, u32>,
+    /// Number of functions and objects that make objects of a class.
     made: FxHashMap<ObjId, u32>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Lacking {
 }
 
 impl Attributes {
-    /// Replaces the uses of a function or object. None: it is gone.
+    /// Replaces the uses of a function or object; `None` removes it.
     pub(super) fn set(&mut self, n: NodeIx, uses: Option<&Arc<AttributeUses>>) {
         if let Some(old) = self.of.remove(&n) {
             for (key, _) in &old.reads {
@@ -148,7 +148,7 @@ impl Lacking {
     }
 }
 
-/// Whether a class is of a module that ships with the compiler.
+/// Whether the module of a class ships with the compiler.
 fn ships(db: &dyn Db, program: Program, class: ObjId) -> bool {
     let data = object(db, Object::new(db, program, class));
     let Some(ObjData::Class(data)) = data.as_deref() else {
@@ -163,7 +163,7 @@ fn ships(db: &dyn Db, program: Program, class: ObjId) -> bool {
     }
 }
 
-/// One less; the last one goes.
+/// Decrements a count, and removes it at zero.
 fn less<K: std::hash::Hash + Eq>(counts: &mut FxHashMap<K, u32>, key: &K) {
     if let Some(n) = counts.get_mut(key) {
         *n -= 1;

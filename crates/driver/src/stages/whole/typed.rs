@@ -142,7 +142,7 @@ struct Fact {
     leaked: Arc<[ListField]>,
     /// Operations that silently differ from Python.
     differences: Arc<[Difference]>,
-    /// What it has to do with attributes of instances.
+    /// Uses of attributes of instances.
     attributes: Arc<AttributeUses>,
 }
 
@@ -254,7 +254,7 @@ impl Level for Typed {
     }
 }
 
-/// A function of the program, and whether it is the author's own: it does not ship with the compiler.
+/// A function of the program, and whether the author wrote it, so that it does not ship with the compiler.
 fn user_function(db: &dyn Db, f: LLFunction) -> Option<(Spec, bool)> {
     let FuncKind::User { func, spec, .. } = f.sym(db).kind() else {
         return None;
@@ -276,7 +276,7 @@ fn differences_of(db: &dyn Db, f: LLFunction) -> Arc<[Difference]> {
     }
 }
 
-/// What a function has to do with attributes. Functions that ship with the compiler are not looked at for what they read.
+/// Uses of attributes in a function. The reads of functions that ship with the compiler are left out.
 fn attributes_of(db: &dyn Db, f: LLFunction) -> Arc<AttributeUses> {
     match user_function(db, f) {
         Some((spec, own)) => attribute_uses(db, spec, own).into(),
@@ -317,7 +317,7 @@ pub(crate) fn difference_warnings(db: &Database, roots: Roots) -> Vec<Diagnostic
         let span = user_function(db, f).and_then(|(spec, _)| instruction_span(db, spec, at));
         let mut d = Diagnostic::error(code, span, message).with_help(help);
         d.severity = Severity::Warning;
-        // Specialisations of a function have the same, and several operations may have one place.
+        // Specialisations of a function repeat its warnings, and several operations may have one place.
         if span.is_some() && seen.insert((d.code, d.primary)) {
             all.push(d);
         }
