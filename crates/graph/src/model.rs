@@ -38,6 +38,7 @@ macro_rules! id {
         pub struct $name(pub u32);
         impl $name {
             /// The id as an index into its arena.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }

@@ -358,6 +358,7 @@ macro_rules! conversion {
 
 impl LLOp {
     /// [`FOLD`], [`READ`], [`EFFECT`], [`RAISE`], [`GC`].
+    #[inline]
     pub fn flags(self) -> u8 {
         match self {
             LLOp::Num(..) => FOLD,
@@ -366,16 +367,19 @@ impl LLOp {
     }
 
     /// Whether it may be dropped when its result is unused.
+    #[inline]
     pub fn is_removable(self) -> bool {
         self.flags() & (EFFECT | RAISE) == 0
     }
 
     /// Whether it may be computed while compiling when its operands are constants.
+    #[inline]
     pub fn can_fold(self) -> bool {
         self.flags() & FOLD != 0
     }
 
     /// Whether it may raise.
+    #[inline]
     pub fn can_raise(self) -> bool {
         self.flags() & RAISE != 0
     }

@@ -180,6 +180,7 @@ impl LLType {
     }
 
     /// What it is.
+    #[inline]
     pub fn kind(self) -> &'static TypeKind {
         &self.0.kind
     }
@@ -274,6 +275,7 @@ impl LLType {
     }
 
     /// The pointed-to container, if it is a pointer.
+    #[inline]
     pub fn pointee(self) -> Option<LLType> {
         match self.kind() {
             TypeKind::Ptr(t) => Some(*t),
@@ -282,6 +284,7 @@ impl LLType {
     }
 
     /// The function type, if it is one.
+    #[inline]
     pub fn as_func(self) -> Option<&'static FuncType> {
         match self.kind() {
             TypeKind::Func(f) => Some(f),
@@ -290,6 +293,7 @@ impl LLType {
     }
 
     /// The struct type, if it is one.
+    #[inline]
     pub fn as_struct(self) -> Option<&'static StructType> {
         match self.kind() {
             TypeKind::Struct(s) => Some(s),
@@ -298,6 +302,7 @@ impl LLType {
     }
 
     /// The array type, if it is one.
+    #[inline]
     pub fn as_array(self) -> Option<&'static ArrayType> {
         match self.kind() {
             TypeKind::Array(a) => Some(a),
@@ -327,6 +332,7 @@ impl LLType {
     }
 
     /// Whether it is a pointer that the collector follows.
+    #[inline]
     pub fn is_gc_ptr(self) -> bool {
         self.pointee().is_some_and(LLType::is_gc_container)
     }
@@ -432,6 +438,7 @@ fn string_body(item: LLType) -> StructBody {
 }
 
 impl PartialEq for LLType {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.0, other.0)
     }

@@ -50,6 +50,7 @@ mod refcount;
 mod rematerialize;
 mod reraised;
 mod set;
+mod sink;
 mod ssa;
 mod summary;
 mod switch;

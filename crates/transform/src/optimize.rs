@@ -19,6 +19,7 @@ use crate::malloc::remove_mallocs;
 use crate::passes::Passes;
 use crate::peel::peel_loops;
 use crate::ranges::{narrow_ranges, narrow_ranges_ssa};
+use crate::sink::sink_into_exits_ssa;
 use crate::switch::merge_if_blocks;
 use crate::variables::keep_in_variables;
 
@@ -140,6 +141,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program, calls: &dyn Cal
     fold_operations(g, program);
     merge_common_ssa(g, around);
     transform_dead_op_vars(g);
+    sink_into_exits_ssa(g);
     ssa_to_ssi(g);
     g.compact();
     thread_links(g);

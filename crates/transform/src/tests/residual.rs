@@ -396,3 +396,64 @@ fn additions_that_a_test_keeps_in_range_are_not_checked() {
         except(etype_15: *Struct object_vtable, evalue_16: *GcStruct object)
     "#]].assert_eq(&text(&p.residual(&p.program)));
 }
+
+#[test]
+fn results_that_only_exits_need_are_computed_there() {
+    let p = Pipeline::new(&format!(
+        "{TYPES}
+         graph f
+         block0(n: Signed, o: *GcStruct obj):
+            c: *Struct cls = getfield(o, .cls)
+            id: Signed = getfield(c, .id)
+            twice: Signed = int_add(n, n)
+            value: Signed = getfield(o, .value)
+            a: Bool = int_eq(n, 7)
+            switch a
+                False: block2(o, c, id, twice, value)
+                True: block1(n, o, twice, value, c)
+         block1(n1: Signed, o1: *GcStruct obj, t1: Signed, v1: Signed, c1: *Struct cls):
+            before: Signed = getfield(o1, .value)
+            u: Void = setfield(o1, .value, n1)
+            b: Bool = int_lt(v1, 3)
+            switch b
+                False: block3(o1, t1, before, c1)
+                True: return(n1)
+         block2(o2: *GcStruct obj, c2: *Struct cls, i2: Signed, t2: Signed, v2: Signed):
+            r2: Signed = jit_exit(4096, o2, c2, i2, t2, v2)
+            goto return(r2)
+         block3(o3: *GcStruct obj, t3: Signed, b3: Signed, c3: *Struct cls):
+            r3: Signed = jit_exit(4112, o3, t3, b3, c3)
+            goto return(r3)
+         END"
+    ));
+    expect![[r#"
+        struct cls = Struct { id: Signed, }
+        struct obj = GcStruct { cls: *Struct cls, value: Signed, }
+        graph f
+        block0(n_0: Signed, o_1: *GcStruct obj):
+            c_2: *Struct cls = getfield(o_1, .cls)
+            value_3: Signed = getfield(o_1, .value)
+            a_4: Bool = int_eq(n_0, 7)
+            switch a_4
+                False: block1(c_2, n_0, o_1, value_3)
+                True: block2(o_1, n_0, value_3, c_2)
+        block1(c_5: *Struct cls, n_6: Signed, o_7: *GcStruct obj, value_8: Signed):
+            id_9: Signed = getfield(c_5, .id)
+            twice_10: Signed = int_add(n_6, n_6)
+            r2_11: Signed = jit_exit(4096, o_7, c_5, id_9, twice_10, value_8)
+            goto return(r2_11)
+        block2(o_12: *GcStruct obj, n_13: Signed, value_14: Signed, c_15: *Struct cls):
+            u_16: Void = setfield(o_12, .value, n_13)
+            b_17: Bool = int_lt(value_14, 3)
+            switch b_17
+                False: block3(n_13, o_12, value_14, c_15)
+                True: return(n_13)
+        block3(n_18: Signed, o_19: *GcStruct obj, value_20: Signed, c_21: *Struct cls):
+            twice_22: Signed = int_add(n_18, n_18)
+            r3_23: Signed = jit_exit(4112, o_19, twice_22, value_20, c_21)
+            goto return(r3_23)
+        return(result_24: Signed)
+        except(etype_25: *Struct object_vtable, evalue_26: *GcStruct object)
+    "#]]
+    .assert_eq(&text(&p.residual(&p.program)));
+}
