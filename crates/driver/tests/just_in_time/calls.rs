@@ -237,3 +237,68 @@ fn calls_of_elidable_functions_are_merged() {
     "#]]
     .assert_eq(&text);
 }
+
+const CHAIN: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc', 'code'], reds=['n', 'total'])
+class Code(object):
+    _immutable_fields_ = ['ops', 'callee']
+    def __init__(self, ops, callee):
+        self.ops = ops
+        self.callee = callee
+def chain(depth):
+    code = Code('a', None)
+    for i in range(depth):
+        code = Code('ac', code)
+    return Code('cj', code)
+CHAINS = [chain(depth) for depth in range(20)]
+def run(code, n, total):
+    pc = 0
+    while pc < len(code.ops):
+        driver.jit_merge_point(pc=pc, code=code, n=n, total=total)
+        op = code.ops[pc]
+        pc += 1
+        if op == 'a':
+            total += n
+        elif op == 'c':
+            total = run(code.callee, n, total)
+        else:
+            n -= 1
+            if n > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, n=n, total=total)
+    return total
+def main(depth):
+    return run(CHAINS[depth], 60, 0)
+";
+
+/// A chain of calls is compiled into the loop that makes the first one, as deep as the limit.
+#[test]
+fn chains_of_calls_are_inlined() {
+    let mut db = database(CHAIN);
+    let depths = [3, 8, 11, 12, 18];
+    let plain = depths.map(|d| outcome(&db, "main", &[d], Engine::LLInterp, None));
+    db.generate_jit(true);
+    let mut text = String::new();
+    for (depth, expected) in depths.iter().zip(&plain) {
+        let report = Arc::new(Mutex::new(JitReport::default()));
+        let options = JitOptions {
+            threshold: Some(5),
+            report: Some(report.clone()),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", &[*depth], Engine::Native, Some(options));
+        assert_eq!(&got, expected);
+        let report = report.lock().expect("nothing panicked");
+        let calls = &report.counts["residual"]["direct_call"];
+        text += &format!("{depth}: {calls} calls\n");
+    }
+    expect![[r#"
+        3: null calls
+        8: null calls
+        11: 1 calls
+        12: 1 calls
+        18: 1 calls
+    "#]]
+    .assert_eq(&text);
+}

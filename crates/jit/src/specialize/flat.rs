@@ -46,7 +46,7 @@ const MOST_INSIDE: usize = 2;
 
 /// How many functions with merge points are inside each other, and how many blocks there
 /// may be when another one is followed. Others enter their own compiled code.
-const MOST_PORTALS: usize = 5;
+const MOST_PORTALS: usize = 12;
 const MOST_FOLLOWED: usize = 1_500;
 
 /// Kinds of merge points.
