@@ -6,6 +6,7 @@
 //! import time is over.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -104,11 +105,16 @@ impl Interp<'_> {
 
     /// Whether a folder above is no longer the machine's.
     fn is_below_gone(&self, path: &Utf8Path) -> bool {
-        !self.written.0.is_empty()
-            && path
-                .ancestors()
-                .skip(1)
-                .any(|above| matches!(self.written.0.get(above), Some(Entry::Gone | Entry::Folder)))
+        // In the order of paths a folder is followed by its contents: the last path in front of this one is in each folder
+        // above this one that is written, or is that folder.
+        let before = (Bound::Unbounded, Bound::Excluded(path));
+        let Some((nearest, _)) = self.written.0.range::<Utf8Path, _>(before).next_back() else {
+            return false;
+        };
+        let shared = nearest.ancestors().filter(|a| path.starts_with(a));
+        shared
+            .map(|above| self.written.0.get(above))
+            .any(|entry| matches!(entry, Some(Entry::Gone | Entry::Folder)))
     }
 
     /// The contents of a file.

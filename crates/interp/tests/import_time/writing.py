@@ -58,3 +58,16 @@ try: os.fstat(fd)
 except OSError, e: print e.errno
 os.remove(measured)
 os.rmdir(place)
+
+# What is below folders that were made or removed, beside others whose names begin alike.
+base = tempfile.mkdtemp()
+def there(*names): return [os.path.exists(os.path.join(base, *names[:i + 1])) for i in range(len(names))]
+os.makedirs(os.path.join(base, 'd', 'e')); os.mkdir(os.path.join(base, 'd.e')); os.mkdir(os.path.join(base, 'd-'))
+open(os.path.join(base, 'd', 'e', 'f'), 'w').close(); open(os.path.join(base, 'd.e', 'f'), 'w').close()
+print there('d', 'e', 'f'), there('d.e', 'f'), there('d', 'e', 'g', 'h'), there('d', 'z', 'f'), there('d-', 'f', 'f')
+os.remove(os.path.join(base, 'd', 'e', 'f')); os.rmdir(os.path.join(base, 'd', 'e'))
+print there('d', 'e', 'f'), there('d.e', 'f'), there('d', 'a', 'b'), attempt(open, os.path.join(base, 'd', 'e', 'f'))
+os.rmdir(os.path.join(base, 'd')); os.mkdir(os.path.join(base, 'd')); print there('d', 'e', 'f'), there('d.e', 'f')
+os.remove(os.path.join(base, 'd.e', 'f'))
+for name in ('d', 'd.e', 'd-'): os.rmdir(os.path.join(base, name))
+os.rmdir(base); print there('d', 'e'), there('d.e', 'f')
