@@ -1,5 +1,5 @@
 //! Runs the import time of a program and says what became of it:
-//! `cargo run --release -p taipan-interp --example import -- FILE.py [PATH...]`
+//! `cargo run --release -p taipan-interp --example import -- FILE.py [PATH...] [--OPTION-OF-THE-TARGET...]`
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
 
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
+use salsa::Setter as _;
 use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
 
 /// That of the compiler.
@@ -47,10 +48,10 @@ impl Db for Database {
 fn main() {
     let mut args = std::env::args().skip(1);
     let Some(target) = args.next() else {
-        eprintln!("usage: import FILE.py [PATH...]");
+        eprintln!("usage: import FILE.py [PATH...] [--OPTION-OF-THE-TARGET...]");
         std::process::exit(2);
     };
-    let db = Database {
+    let mut db = Database {
         storage: salsa::Storage::new(None),
         system: Arc::new(OsSystem::new(taipan_prelude::SHIPPED)),
         files: Files::default(),
@@ -59,8 +60,10 @@ fn main() {
     let target = Utf8PathBuf::from(target)
         .canonicalize_utf8()
         .expect("the target exists");
-    let path: Vec<Utf8PathBuf> = args.map(Into::into).collect();
+    let (options, path): (Vec<String>, Vec<String>) = args.partition(|a| a.starts_with("--"));
+    let path: Vec<Utf8PathBuf> = path.into_iter().map(Into::into).collect();
     let program = Program::new(&db, target, path, 1_000_000_000);
+    program.set_target_options(&mut db).to(options);
     let start = Instant::now();
     let image = taipan_interp::image(&db, program);
     let time = start.elapsed();
