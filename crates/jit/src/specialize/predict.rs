@@ -3,7 +3,7 @@
 //! Compilation goes on at a stub when code gets there, so the values are at hand that it
 //! comes with. What is generated next is computed with them on the side, as far as it is
 //! computed at all: reads see memory as it is, writes are only noted, and what calls do
-//! nobody knows. So the side of a branch that code is about to take, and the value that a
+//! nobody knows, but that they leave fields alone that never or seldom change. So the side of a branch that code is about to take, and the value that a
 //! promotion is about to see, are mostly known while they are compiled, and a unit
 //! extends as far as a tracing compiler's trace would, until the result of a call decides.
 //!
@@ -15,13 +15,13 @@ use smallvec::SmallVec;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Operation, VarId};
 use taipan_lltype::{
     Access, Accessed, EFFECT, FOLD, LLConst, LLGraph, LLOperand, LLType, LowLevel, NamedOperands,
-    View, VoidConst, word_of_u64,
+    Program, View, VoidConst, word_of_u64,
 };
 
 use super::Specializer;
 use super::ops::fold_words;
 use crate::notes::note_number;
-use crate::purity::operand_ty;
+use crate::purity::{is_immutable_field, is_quasi_immutable, operand_ty};
 use crate::state::Word;
 use crate::touches::Touches;
 use crate::world::World;
@@ -111,6 +111,7 @@ impl Predictor {
     fn advance(
         &mut self,
         graph: &LLGraph,
+        program: &dyn Program,
         world: &mut dyn World,
         touches: Option<&Touches<'_>>,
         until: BlockId,
@@ -122,7 +123,7 @@ impl Predictor {
                     return false;
                 }
                 self.left -= 1;
-                self.operation(graph, world, touches, op);
+                self.operation(graph, program, world, touches, op);
                 self.op += 1;
             }
             if self.block == until {
@@ -174,6 +175,7 @@ impl Predictor {
     fn operation(
         &mut self,
         graph: &LLGraph,
+        program: &dyn Program,
         world: &mut dyn World,
         touches: Option<&Touches<'_>>,
         op: &Operation<LowLevel>,
@@ -215,7 +217,7 @@ impl Predictor {
                 self.value(world, value)
             }
             _ => match view.access() {
-                Some(access) => self.access(graph, world, access),
+                Some(access) => self.access(graph, program, world, access),
                 None if op.op.flags() & FOLD != 0 => self.computed(graph, world, op),
                 None => {
                     if op.op.flags() & EFFECT != 0 {
@@ -236,12 +238,19 @@ impl Predictor {
     fn access(
         &mut self,
         graph: &LLGraph,
+        program: &dyn Program,
         world: &mut dyn World,
         access: Accessed<'_, LLOperand>,
     ) -> Option<Word> {
         let at = self.place(graph, world, access.object, access.path);
         match (access.stored, at) {
-            (None, at) => return self.read(world, at?),
+            (None, at) => {
+                let stays = || seldom_changes(graph, program, access);
+                return match self.memory || stays() {
+                    true => self.read(world, at?),
+                    false => None,
+                };
+            }
             (Some(value), Some((at, _))) => {
                 let value = self.value(world, value);
                 self.written.insert(at, value);
@@ -308,7 +317,7 @@ impl Predictor {
         if let Some(written) = self.written.get(&at) {
             return *written;
         }
-        let access = Access::of(ty).filter(|a| self.memory && *a != Access::W128)?;
+        let access = Access::of(ty).filter(|a| *a != Access::W128)?;
         let bytes = world.memory().bytes(at, access.size()).ok()?;
         Some(word_of_u64(access.decode(bytes), ty))
     }
@@ -318,6 +327,16 @@ impl Predictor {
         self.memory = false;
         self.written.clear();
     }
+}
+
+/// Whether an access is to a field that never or seldom changes. The prediction is that a call does not change it.
+fn seldom_changes(graph: &LLGraph, program: &dyn Program, access: Accessed<'_, LLOperand>) -> bool {
+    let [LLOperand::Const(LLConst::Void(VoidConst::Field(name)))] = access.path else {
+        return false;
+    };
+    operand_ty(graph, access.object).pointee().is_some_and(|t| {
+        is_quasi_immutable(program, t, name) || is_immutable_field(program, t, name)
+    })
 }
 
 impl Specializer<'_> {
@@ -334,7 +353,13 @@ impl Specializer<'_> {
             return None;
         }
         let touches = self.touches.clone();
-        if !predictor.advance(self.residual.graph(), world, touches.as_deref(), at) {
+        if !predictor.advance(
+            self.residual.graph(),
+            self.program,
+            world,
+            touches.as_deref(),
+            at,
+        ) {
             return None;
         }
         let value = predictor.values.get(v);
