@@ -16,8 +16,11 @@ use crate::engine::NativeJit;
 use crate::loops::Loops;
 use crate::unit::size;
 
-/// Number of operations for which a region's threshold grows by that of a small region.
+/// Number of operations for which a region's threshold grows by that of a small region: of the first [`IN_PIECES`]
+/// operations, and of the others. A path through a large region executes a small part of it.
 const OPERATIONS_PER_PIECE: usize = 16;
+const OPERATIONS_PER_LARGE_PIECE: usize = 256;
+const IN_PIECES: usize = 256;
 
 /// Growth of a region, as a factor, above which its counter is extended.
 const MUCH_GROWN: u64 = 4;
@@ -42,7 +45,9 @@ pub(super) struct Hot {
 /// Number of entries before a region with `operations` operations is optimised; `hot` is the number for a
 /// small region. Compile time of larger code takes longer to pay off.
 pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
-    hot.saturating_mul(1 + (operations / OPERATIONS_PER_PIECE) as u64)
+    let first = operations.min(IN_PIECES) / OPERATIONS_PER_PIECE;
+    let others = operations.saturating_sub(IN_PIECES) / OPERATIONS_PER_LARGE_PIECE;
+    hot.saturating_mul(1 + (first + others) as u64)
 }
 
 /// Number of further entries before a region with `operations` operations is optimised, after `counted` entries; None
@@ -253,6 +258,13 @@ impl<'p> Functions<'p> {
 #[cfg(test)]
 mod tests {
     use super::{left_to_count, rounds_of};
+
+    #[test]
+    fn large_regions_wait_little_longer() {
+        assert_eq!(rounds_of(0, 2_000), 2_000);
+        assert_eq!(rounds_of(256, 2_000), 34_000);
+        assert_eq!(rounds_of(4_352, 2_000), 66_000);
+    }
 
     #[test]
     fn regions_that_grow_are_counted_for_longer() {
