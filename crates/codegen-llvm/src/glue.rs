@@ -45,7 +45,7 @@ fn main(declarations: &mut BTreeMap<String, String>) -> String {
         .entry(table)
         .or_insert_with(|| declaration(&SymbolRef::ProgramTable, &table_address));
     format!(
-        "define i32 @main(i32 %argc, ptr %argv) nounwind section \".text\" {{\n\
+        "define i32 @main(i32 %argc, ptr %argv) nounwind uwtable section \".text\" {{\n\
          entry:\n  \
          %result = call i32 {main}(i32 %argc, ptr %argv, ptr {table_address})\n  \
          ret i32 %result\n}}\n"
@@ -85,7 +85,7 @@ fn callback(f: &FuncSym, declarations: &mut BTreeMap<String, String>) -> Result<
         None => ("call", "void".to_owned()),
     };
     Ok(format!(
-        "define dso_local {result} {}({}) nounwind section \".text\" {{\n\
+        "define dso_local {result} {}({}) nounwind uwtable section \".text\" {{\n\
          entry:\n  \
          %taken = call i64 @rpy_callback_enter()\n  \
          {call} {result} {address}({})\n  \

@@ -40,7 +40,7 @@ fn module(source: Source) -> String {
     verify(&text);
     let lines = text.lines().filter(|l| !l.starts_with("target "));
     let text: String = lines.map(|l| format!("{l}\n")).collect();
-    let head = text.find("nounwind null_pointer_is_valid");
+    let head = text.find("nounwind uwtable null_pointer_is_valid");
     let section = text.find(" section \".text\"");
     match (head, section) {
         (Some(a), Some(b)) if a < b => format!("{}...{}", &text[..a], &text[b..]),
@@ -714,7 +714,7 @@ fn data_and_glue() {
         @type.Signed.5077f0a243fb551e = dso_local alias [0 x i8], getelementptr (i8, ptr @type.Signed.5077f0a243fb551e.object, i64 8)
         @taipan.places = dso_local constant <{ i64, i64, ptr, ptr }> <{ i64 0, i64 1, ptr @main, ptr null }>, align 8
 
-        define i32 @main(i32 %argc, ptr %argv) nounwind section ".text" {
+        define i32 @main(i32 %argc, ptr %argv) nounwind uwtable section ".text" {
         entry:
           %result = call i32 @rpy_main(i32 %argc, ptr %argv, ptr @taipan.program)
           ret i32 %result

@@ -18,6 +18,8 @@ const OPTIONS: &[&str] = &[
     "-C",
     "panic=abort",
     "-C",
+    "force-unwind-tables=yes",
+    "-C",
     "lto=fat",
     "-C",
     "codegen-units=1",

@@ -3,9 +3,10 @@
 //!
 //! A program comes with a table of places: addresses of its code, in ascending order, each
 //! with the place in the source that the code from there on comes from. Code of checked builds
-//! keeps frame pointers, so its callers are known, and has a place for each line. Of other
-//! code only the functions are known, and which return addresses are on the stack: what looks
-//! like one is taken for one.
+//! keeps frame pointers and has a place for each line. Callers are found by what compilers say of
+//! their code ([`unwind`]) and by frame pointers, which code has that was compiled just in time. Where
+//! both end, return addresses on the rest of the stack are shown with the remark that their functions
+//! may have returned.
 //!
 //! Programs by way of C have a table by names of functions ([`BY_SYMBOL`]): which addresses these have is
 //! known by the executable's own table of symbols. Lines of checked code that no table of ours has are
@@ -13,12 +14,15 @@
 
 mod lines;
 mod own;
+mod reader;
+mod unwind;
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use self::own::OwnFile;
-use crate::platform::{FAULT_ADDRESS, follows_call, registers};
+use self::unwind::Caller;
+use crate::platform::{FAULT_ADDRESS, Registers, current_registers, follows_call, registers};
 use crate::start::Slot;
 use crate::state::Location;
 use crate::{exc, os, sys};
@@ -51,6 +55,8 @@ static PLACES: AtomicUsize = AtomicUsize::new(0);
 
 /// Calls that are shown at most.
 const MOST_CALLS: usize = 100;
+/// Frames that are followed at most, of any code.
+const MOST_FRAMES: usize = 1 << 14;
 /// Words of a stack that are looked at for return addresses.
 const MOST_WORDS: usize = 1 << 16;
 /// Addresses below are those of fields of null.
@@ -141,23 +147,10 @@ extern "C" fn fault(signal: c_int, info: *const c_void, context: *const c_void) 
     // looking around faults.
     unsafe {
         set(signal, 0, 0);
-        let at = registers(context);
-        let mut way = Way::default();
-        let table = Table::current();
-        if let Some(table) = &table {
-            let inside = way.push(table, at.pc);
-            if inside && table.checked {
-                if at.link.is_none() && table.is_without_frame(at.pc) {
-                    let mut back = [0];
-                    if read(at.sp, &mut back) == 1 {
-                        way.push(table, back[0].wrapping_sub(1));
-                    }
-                }
-                way.follow(table, at.fp);
-            } else {
-                way.search(table, at.sp, at.link.filter(|_| inside));
-            }
-            way.print(table);
+        if let Some(table) = Table::current() {
+            let mut way = Way::default();
+            way.follow(&table, registers(context));
+            way.print(&table);
         }
         os::write_all(2, b"Fatal RPython error: ");
         let address = *info.byte_add(FAULT_ADDRESS).cast::<usize>();
@@ -205,30 +198,13 @@ impl Table {
         }
     }
 
-    /// Whether the function that the code at an address belongs to makes no frame: C compilers leave that
-    /// out of functions that call none, whatever they are told. Such ones use no stack either.
-    unsafe fn is_without_frame(&self, pc: usize) -> bool {
-        const PUSH_FRAME_POINTER: u8 = 0x55;
-        /// The last byte is one more where code has 32 bits.
-        const LANDING_PAD: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
-        let start = self.own.as_ref().and_then(|own| own.start(pc));
-        let Some(start) = start.filter(|_| self.by_symbol) else {
-            return false;
-        };
-        // SAFETY: the function is longer than its first instruction.
-        unsafe {
-            let code = start as *const u8;
-            let [a, b, c, last] = LANDING_PAD;
-            let starts = *code == a && *code.cast::<[u8; 3]>() == [a, b, c];
-            match starts && [last, last + 1].contains(&*code.add(3)) {
-                true => *code.add(4) != PUSH_FRAME_POINTER,
-                false => *code != PUSH_FRAME_POINTER,
-            }
-        }
-    }
-
     /// The last row up to that address or hash.
     fn row(&self, key: u64) -> Option<&Row> {
+        // SAFETY: below the number of rows.
+        unsafe { self.rows.add(self.row_number(key)?).as_ref() }
+    }
+
+    fn row_number(&self, key: u64) -> Option<usize> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = (low + high) / 2;
@@ -238,9 +214,80 @@ impl Table {
                 false => high = middle,
             }
         }
-        let row = low.checked_sub(1)?;
-        // SAFETY: as above.
-        unsafe { self.rows.add(row).as_ref() }
+        low.checked_sub(1)
+    }
+
+    /// Whether the function with the code at an address, which is not described, keeps a frame pointer.
+    fn has_frame(&self, pc: usize) -> Option<bool> {
+        if self.by_symbol {
+            return (self.checked && self.find_row(pc).is_some()).then_some(true);
+        }
+        let mut row = self.row_number(pc as u64)?;
+        // SAFETY: rows up to that one, and the code of a function, which is longer than these
+        // instructions.
+        unsafe {
+            (*self.rows.add(row)).location.0.as_ref()?;
+            while row > 0 && !(*self.rows.add(row - 1)).location.0.is_null() {
+                row -= 1;
+            }
+            let start = (*self.rows.add(row)).address as *const u8;
+            let n = Registers::FRAME.len();
+            Some(core::slice::from_raw_parts(start, n) == Registers::FRAME)
+        }
+    }
+
+    /// The caller of a function.
+    fn caller(&self, at: &Registers) -> Caller {
+        let has_frame = match unwind::caller(at) {
+            Caller::Unknown => self.has_frame(at.pc),
+            // Code in memory: the program's, or compiled just in time. A call of null has left the return
+            // address behind.
+            Caller::NoFile => Some(self.has_frame(at.pc).unwrap_or(at.pc >= NULL_PAGE)),
+            known => return known,
+        };
+        has_frame.map_or(Caller::Unknown, |has| self.caller_by_frame(at, has))
+    }
+
+    /// The caller of a function that keeps a frame pointer, or has no frame.
+    fn caller_by_frame(&self, at: &Registers, has_frame: bool) -> Caller {
+        let mut caller = Registers {
+            pc: 0,
+            values: [None; Registers::COUNT],
+        };
+        let mut words = [0; 2];
+        let (fp, sp) = (at.fp(), at.sp());
+        let (back, sp) = if has_frame {
+            let Some(frame) = fp.filter(|fp| read(*fp, &mut words) == 2) else {
+                return Caller::Unknown;
+            };
+            caller.values[Registers::FP] = Some(words[0]);
+            // Where calls leave the return address in a register, C compilers put both words at any end
+            // of the frame.
+            let ends = !self.by_symbol || Registers::LINK.is_none();
+            let sp = ends.then(|| frame.wrapping_add(size_of_val(&words)));
+            (Some(words[1]), sp)
+        } else {
+            caller.values[Registers::FP] = fp;
+            match Registers::LINK {
+                Some(link) => (at.values[link], sp),
+                None => {
+                    let found = sp.filter(|sp| read(*sp, &mut words[..1]) == 1);
+                    (
+                        found.map(|_| words[0]),
+                        found.map(|sp| sp + size_of::<usize>()),
+                    )
+                }
+            }
+        };
+        caller.values[Registers::SP] = sp;
+        match back {
+            None => Caller::Unknown,
+            Some(0) => Caller::Outermost,
+            Some(back) => {
+                caller.pc = back.wrapping_sub(1);
+                Caller::Known(caller)
+            }
+        }
     }
 
     /// What the table says of the code at an address.
@@ -271,16 +318,28 @@ impl Table {
     }
 }
 
-/// Calls, innermost first: places in the code. There may be little stack.
+/// A place in the code.
+#[derive(Clone, Copy)]
+struct Call {
+    pc: usize,
+    /// It was running. Otherwise its return address was on the stack, where it may have been left.
+    certain: bool,
+}
+
+/// Calls, innermost first. There may be little stack.
 struct Way {
-    calls: [usize; MOST_CALLS],
+    calls: [Call; MOST_CALLS],
     count: usize,
 }
 
 impl Default for Way {
     fn default() -> Self {
+        let none = Call {
+            pc: 0,
+            certain: false,
+        };
         Way {
-            calls: [0; MOST_CALLS],
+            calls: [none; MOST_CALLS],
             count: 0,
         }
     }
@@ -288,48 +347,45 @@ impl Default for Way {
 
 impl Way {
     /// Adds a place if it is in code of the program.
-    fn push(&mut self, table: &Table, pc: usize) -> bool {
+    fn push(&mut self, table: &Table, pc: usize, certain: bool) {
         if table.find_row(pc).is_none() {
-            return false;
+            return;
         }
         if let Some(slot) = self.calls.get_mut(self.count) {
-            *slot = pc;
+            *slot = Call { pc, certain };
         }
         self.count += 1;
-        true
     }
 
     fn is_full(&self) -> bool {
         self.count > MOST_CALLS
     }
 
-    /// The callers by their frame pointers.
-    unsafe fn follow(&mut self, table: &Table, mut fp: usize) {
-        while fp != 0 && fp.is_multiple_of(size_of::<usize>()) && !self.is_full() {
-            let mut frame = [0; 2];
-            if read(fp, &mut frame) < 2 {
+    /// Adds a function that is running, and its callers.
+    unsafe fn follow(&mut self, table: &Table, mut at: Registers) {
+        for _ in 0..MOST_FRAMES {
+            self.push(table, at.pc, true);
+            if self.is_full() {
                 return;
             }
-            let [next, back] = frame;
-            if !self.push(table, back.wrapping_sub(1)) || next <= fp {
-                return;
+            match table.caller(&at) {
+                // Stacks grow downwards.
+                Caller::Known(caller) if caller.sp() >= at.sp() => at = caller,
+                Caller::Outermost => return,
+                _ => {
+                    // SAFETY: by contract of the caller.
+                    unsafe { self.search(table, at.sp().unwrap_or(0)) };
+                    return;
+                }
             }
-            fp = next;
         }
     }
 
-    /// What look like return addresses, from the stack pointer on. In a function that calls
-    /// none, or has not yet written it to the stack, the first one is in a register.
-    unsafe fn search(&mut self, table: &Table, sp: usize, link: Option<usize>) {
+    /// Adds functions whose return addresses are on the stack, from an address on.
+    unsafe fn search(&mut self, table: &Table, sp: usize) {
         if sp == 0 || !sp.is_multiple_of(size_of::<usize>()) {
             return;
         }
-        // The register may be that of a call which this function has made.
-        let function = |pc: usize| table.find_row(pc).map(|l| l.function);
-        let innermost = function(self.calls[0]).filter(|_| self.count > 0);
-        let link = link.filter(|back| function(back.wrapping_sub(1)) != innermost);
-        // It may be on the stack as well.
-        let mut known = link.filter(|back| self.push(table, back.wrapping_sub(1)));
         let mut words = [0; 64];
         let mut at = sp;
         for _ in 0..MOST_WORDS / words.len() {
@@ -339,10 +395,7 @@ impl Way {
                 // SAFETY: code of the program is before that address.
                 if table.find_row(word.wrapping_sub(1)).is_some() && unsafe { follows_call(*word) }
                 {
-                    if known.take() == Some(*word) {
-                        continue;
-                    }
-                    self.push(table, word.wrapping_sub(1));
+                    self.push(table, word.wrapping_sub(1), false);
                 }
             }
             if n < words.len() || self.is_full() {
@@ -360,9 +413,9 @@ impl Way {
         if self.count > MOST_CALLS {
             os::write_all(2, b"  ...\n");
         }
-        for pc in self.calls[..self.count.min(MOST_CALLS)].iter().rev() {
-            if let Some(location) = table.find(*pc) {
-                exc::print_location(&location);
+        for call in self.calls[..self.count.min(MOST_CALLS)].iter().rev() {
+            if let Some(location) = table.find(call.pc) {
+                exc::print_location(&location, call.certain);
             }
         }
     }
@@ -417,14 +470,22 @@ pub unsafe extern "C" fn rpy_check_failed(
     // SAFETY: by contract.
     unsafe {
         if let Some(table) = Table::current() {
-            way.follow(&table, frame);
+            // Of the function that called, its caller is to be shown: its own place is known better.
+            let mut own = Registers {
+                pc: 0,
+                values: [None; Registers::COUNT],
+            };
+            own.values[Registers::FP] = Some(frame);
+            if let Caller::Known(caller) = table.caller_by_frame(&own, true) {
+                way.follow(&table, caller);
+            }
             way.print(&table);
         }
     }
     if way.count == 0 {
         os::write_all(2, b"RPython traceback:\n");
     }
-    exc::print_location(location);
+    exc::print_location(location, true);
     exc::fatal(match what {
         1 => b"index out of range",
         2 => b"raw memory used after it was freed",
@@ -441,11 +502,10 @@ pub unsafe extern "C" fn rpy_check_failed(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_unit_check_failed(name: *const u8, length: usize) -> ! {
     let mut way = Way::default();
-    let here = [0usize];
     // SAFETY: by contract.
     let name = unsafe {
         if let Some(table) = Table::current() {
-            way.search(&table, here.as_ptr() as usize, None);
+            way.follow(&table, current_registers());
             way.print(&table);
         }
         core::slice::from_raw_parts(name, length)

@@ -141,15 +141,23 @@ fn print_fatal(message: &[u8]) {
     os::write_all(2, b"\n");
 }
 
+/// The file of helpers and of generated code, which have no line (`file_of_unplaced` of codegen).
+const COMPILERS_FILE: &[u8] = b"<taipan>";
+
+/// As in Python, the operation that raised is a line of the program, without the helpers below it. A function
+/// that returns the result of a call has left no place: then the helper is all that is known.
 unsafe fn print_traceback(exc_type: usize) {
     let mut started = false;
     // SAFETY: by contract of the caller.
     let whole = unsafe {
         each_traceback_location(exc_type, &mut |at| {
+            if started && os::c_bytes(at.file.cast()) == COMPILERS_FILE {
+                return;
+            }
             if !core::mem::replace(&mut started, true) {
                 os::write_all(2, b"RPython traceback:\n");
             }
-            print_location(at);
+            print_location(at, true);
         })
     };
     if started && !whole {
@@ -200,7 +208,8 @@ pub(crate) unsafe fn each_traceback_location(
     false
 }
 
-pub(crate) fn print_location(at: &Location) {
+/// Writes a line of a traceback. Functions that are not certain to be running are marked.
+pub(crate) fn print_location(at: &Location, certain: bool) {
     // SAFETY: the texts are static and end in a zero byte.
     unsafe {
         os::write_all(2, b"  File \"");
@@ -212,6 +221,9 @@ pub(crate) fn print_location(at: &Location) {
         }
         os::write_all(2, b", in ");
         os::write_all(2, os::c_bytes(at.function.cast()));
+        if !certain {
+            os::write_all(2, b" (may have returned)");
+        }
         os::write_all(2, b"\n");
     }
 }

@@ -489,9 +489,24 @@ def target(driver, args):
     .assert_eq(&said(&["run", "--lldebug", "t.py"]));
 }
 
-/// Code of Taipan itself has no place in the program, but a name.
+/// The innermost place of an exception is in the program, not in a helper of Taipan, which has no line.
 #[test]
-fn helpers_in_tracebacks_have_their_names_in_rpython() {
+fn helpers_are_not_in_tracebacks() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "def entry_point(argv):\n    return int(argv[0]) + 1\n";
+    std::fs::write(dir.path().join("t.py"), source).unwrap();
+    for backend in ["cranelift", "c"] {
+        let o = taipan(dir.path(), &["run", "--backend", backend, "t.py"]);
+        let stderr = String::from_utf8_lossy(&o.stderr);
+        let lines: Vec<&str> = stderr.lines().collect();
+        let place = lines[1].ends_with("t.py\", line 2, in t.entry_point");
+        assert!(place && lines.len() == 3, "{backend}: {stderr}");
+    }
+}
+
+/// Of a last call no place is known but the helper, which has a name.
+#[test]
+fn helpers_that_are_called_last_are_in_tracebacks() {
     let dir = tempfile::tempdir().unwrap();
     let source = "def entry_point(argv):\n    return int(argv[0])\n";
     std::fs::write(dir.path().join("t.py"), source).unwrap();

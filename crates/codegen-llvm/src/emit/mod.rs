@@ -182,7 +182,8 @@ impl<'a> Emitter<'a> {
     /// The attributes of the definition.
     fn attributes(&self) -> String {
         // Null faults, as it does everywhere: what follows a load is not taken for reached.
-        let mut out = String::from(" nounwind null_pointer_is_valid");
+        // Tracebacks of faults find callers by the table for unwinding.
+        let mut out = String::from(" nounwind uwtable null_pointer_is_valid");
         if cfg!(target_arch = "x86_64") {
             // What Cranelift's code uses, too.
             out.push_str(" \"target-cpu\"=\"x86-64\" \"target-features\"=\"+sse4.2,+popcnt\"");

@@ -177,11 +177,6 @@ impl OwnFile {
         (self.functions()).find(|(start, size, _)| pc.wrapping_sub(*start) < *size)
     }
 
-    /// Where the function starts that the code at an address belongs to.
-    pub(super) fn start(&self, pc: usize) -> Option<usize> {
-        self.function_at(pc).map(|(start, ..)| start)
-    }
-
     /// The name of the function that the code at an address belongs to, without what C compilers append
     /// to the names of parts and copies: `f.cold`, `f.part.0`.
     pub(super) fn function(&self, pc: usize) -> Option<&'static [u8]> {

@@ -125,6 +125,13 @@ pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     frame as usize
 }
 
+pub(super) const COUNT: usize = 32;
+pub(super) const SP: usize = 31;
+pub(super) const FP: usize = 29;
+pub(super) const LINK: Option<usize> = Some(30);
+/// `stp x29, x30, [sp, #-16]!; mov x29, sp`
+pub(super) const FRAME: &[u8] = &[0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91];
+
 /// The registers that a signal handler is told of.
 ///
 /// # Safety
@@ -137,12 +144,40 @@ pub(crate) unsafe fn registers(context: *const c_void) -> Registers {
     // SAFETY: the kernel's structure is larger.
     unsafe {
         Registers {
-            pc: *words.add(GENERAL + 32),
-            sp: *words.add(GENERAL + 31),
-            fp: *words.add(GENERAL + 29),
-            link: Some(*words.add(GENERAL + 30)),
+            pc: *words.add(GENERAL + COUNT),
+            values: core::array::from_fn(|i| Some(*words.add(GENERAL + i))),
         }
     }
+}
+
+/// The registers of the function that this is inlined into.
+#[inline(always)]
+pub(crate) fn current_registers() -> Registers {
+    let mut words = [0; 14];
+    // SAFETY: the array has room for all.
+    unsafe {
+        core::arch::asm!(
+            "stp x19, x20, [{words}]",
+            "stp x21, x22, [{words}, #16]",
+            "stp x23, x24, [{words}, #32]",
+            "stp x25, x26, [{words}, #48]",
+            "stp x27, x28, [{words}, #64]",
+            "stp x29, x30, [{words}, #80]",
+            "mov {other}, sp",
+            "str {other}, [{words}, #96]",
+            "adr {other}, .",
+            "str {other}, [{words}, #104]",
+            words = in(reg) words.as_mut_ptr(),
+            other = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+    let mut values = [None; COUNT];
+    for (value, word) in values[19..].iter_mut().zip(words) {
+        *value = Some(word);
+    }
+    let [.., pc] = words;
+    Registers { pc, values }
 }
 
 /// Whether the instruction before an address is a call.

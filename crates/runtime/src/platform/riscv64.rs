@@ -171,24 +171,69 @@ pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     frame as usize
 }
 
+pub(super) const COUNT: usize = 32;
+pub(super) const SP: usize = 2;
+pub(super) const FP: usize = 8;
+pub(super) const LINK: Option<usize> = Some(1);
+/// `addi sp, sp, -16; sd ra, 8(sp)`
+pub(super) const FRAME: &[u8] = &[0x13, 0x01, 0x01, 0xff, 0x23, 0x34, 0x11, 0x00];
+
 /// The registers that a signal handler is told of.
 ///
 /// # Safety
 /// The system has given this to a signal handler.
 pub(crate) unsafe fn registers(context: *const c_void) -> Registers {
     // After flags, link, the stack and 128 bytes for signals, at a multiple of 16: pc, then x1 to
-    // x31, of which x1 has where to return to, x2 is the stack pointer and x8 that of frames.
+    // x31.
     const GENERAL: usize = 22;
     let words = context.cast::<usize>();
     // SAFETY: the kernel's structure is larger.
     unsafe {
         Registers {
             pc: *words.add(GENERAL),
-            sp: *words.add(GENERAL + 2),
-            fp: *words.add(GENERAL + 8),
-            link: Some(*words.add(GENERAL + 1)),
+            values: core::array::from_fn(|i| match i {
+                0 => Some(0),
+                i => Some(*words.add(GENERAL + i)),
+            }),
         }
     }
+}
+
+/// The registers of the function that this is inlined into.
+#[inline(always)]
+pub(crate) fn current_registers() -> Registers {
+    let mut words = [0; 15];
+    // SAFETY: the array has room for all.
+    unsafe {
+        core::arch::asm!(
+            "sd s0, 0({words})",
+            "sd s1, 8({words})",
+            "sd s2, 16({words})",
+            "sd s3, 24({words})",
+            "sd s4, 32({words})",
+            "sd s5, 40({words})",
+            "sd s6, 48({words})",
+            "sd s7, 56({words})",
+            "sd s8, 64({words})",
+            "sd s9, 72({words})",
+            "sd s10, 80({words})",
+            "sd s11, 88({words})",
+            "sd sp, 96({words})",
+            "sd ra, 104({words})",
+            "auipc {pc}, 0",
+            "sd {pc}, 112({words})",
+            words = in(reg) words.as_mut_ptr(),
+            pc = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+    let mut values = [None; COUNT];
+    let numbers = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, SP, 1];
+    for (i, word) in numbers.into_iter().zip(words) {
+        values[i] = Some(word);
+    }
+    let [.., pc] = words;
+    Registers { pc, values }
 }
 
 /// Whether the instruction before an address is a call.

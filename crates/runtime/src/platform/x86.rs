@@ -41,6 +41,13 @@ pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     }
 }
 
+pub(super) const COUNT: usize = 9;
+pub(super) const SP: usize = 4;
+pub(super) const FP: usize = 5;
+pub(super) const LINK: Option<usize> = None;
+/// Code is by C compilers, which describe it.
+pub(super) const FRAME: &[u8] = &[];
+
 /// The registers that a signal handler is told of.
 ///
 /// # Safety
@@ -49,16 +56,41 @@ pub(crate) unsafe fn registers(context: *const c_void) -> Registers {
     // After flags, link and the stack: gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx, eax, the
     // number of the fault, its code, eip.
     const GENERAL: usize = 5;
+    /// By DWARF's numbers: eax, ecx, edx, ebx, esp, ebp, esi, edi, eip.
+    const PLACES: [usize; COUNT] = [11, 10, 9, 8, 7, 6, 5, 4, 14];
     let words = context.cast::<usize>();
     // SAFETY: the kernel's structure is larger.
-    unsafe {
-        Registers {
-            pc: *words.add(GENERAL + 14),
-            sp: *words.add(GENERAL + 7),
-            fp: *words.add(GENERAL + 6),
-            link: None,
-        }
+    let values = PLACES.map(|i| unsafe { *words.add(GENERAL + i) });
+    Registers {
+        pc: values[8],
+        values: values.map(Some),
     }
+}
+
+/// The registers of the function that this is inlined into.
+#[inline(always)]
+pub(crate) fn current_registers() -> Registers {
+    let mut words = [0; 6];
+    // SAFETY: the array has room for all.
+    unsafe {
+        core::arch::asm!(
+            "mov [{words}], ebx",
+            "mov [{words} + 4], esp",
+            "mov [{words} + 8], ebp",
+            "mov [{words} + 12], esi",
+            "mov [{words} + 16], edi",
+            "call 2f",
+            "2:",
+            "pop dword ptr [{words} + 20]",
+            words = in(reg) words.as_mut_ptr(),
+        );
+    }
+    let mut values = [None; COUNT];
+    for (i, word) in [3, SP, FP, 6, 7, 8].into_iter().zip(words) {
+        values[i] = Some(word);
+    }
+    let [.., pc] = words;
+    Registers { pc, values }
 }
 
 /// Whether the instruction before an address is a call.

@@ -111,6 +111,13 @@ pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     frame as usize
 }
 
+pub(super) const COUNT: usize = 17;
+pub(super) const SP: usize = 7;
+pub(super) const FP: usize = 6;
+pub(super) const LINK: Option<usize> = None;
+/// `push rbp; mov rbp, rsp`
+pub(super) const FRAME: &[u8] = &[0x55, 0x48, 0x89, 0xe5];
+
 /// The registers that a signal handler is told of.
 ///
 /// # Safety
@@ -118,16 +125,44 @@ pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
 pub(crate) unsafe fn registers(context: *const c_void) -> Registers {
     // After flags, link and the stack: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
     const GENERAL: usize = 5;
+    /// By DWARF's numbers: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
+    const PLACES: [usize; COUNT] = [13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16];
     let words = context.cast::<usize>();
     // SAFETY: the kernel's structure is larger.
-    unsafe {
-        Registers {
-            pc: *words.add(GENERAL + 16),
-            sp: *words.add(GENERAL + 15),
-            fp: *words.add(GENERAL + 10),
-            link: None,
-        }
+    let values = PLACES.map(|i| unsafe { *words.add(GENERAL + i) });
+    Registers {
+        pc: values[16],
+        values: values.map(Some),
     }
+}
+
+/// The registers of the function that this is inlined into.
+#[inline(always)]
+pub(crate) fn current_registers() -> Registers {
+    let mut words = [0; 8];
+    // SAFETY: the array has room for all.
+    unsafe {
+        core::arch::asm!(
+            "mov [{words}], rbx",
+            "mov [{words} + 8], rbp",
+            "mov [{words} + 16], rsp",
+            "mov [{words} + 24], r12",
+            "mov [{words} + 32], r13",
+            "mov [{words} + 40], r14",
+            "mov [{words} + 48], r15",
+            "lea {pc}, [rip]",
+            "mov [{words} + 56], {pc}",
+            words = in(reg) words.as_mut_ptr(),
+            pc = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+    let mut values = [None; COUNT];
+    for (i, word) in [3, FP, SP, 12, 13, 14, 15, 16].into_iter().zip(words) {
+        values[i] = Some(word);
+    }
+    let [.., pc] = words;
+    Registers { pc, values }
 }
 
 /// Whether the instruction before an address is a call.

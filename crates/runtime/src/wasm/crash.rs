@@ -31,7 +31,7 @@ pub unsafe extern "C" fn rpy_check_failed(
     _frame: usize,
 ) -> ! {
     os::write_all(2, b"RPython traceback:\n");
-    exc::print_location(location);
+    exc::print_location(location, true);
     exc::fatal(match what {
         1 => b"index out of range",
         2 => b"raw memory used after it was freed",
