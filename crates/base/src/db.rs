@@ -122,6 +122,10 @@ pub struct Program {
     #[returns(copy)]
     #[default]
     pub extension: bool,
+    /// The program is a library for C: keys of the functions that it offers (`rpython.rlib.entrypoint`).
+    #[returns(clone)]
+    #[default]
+    pub entrypoints: Option<Arc<str>>,
     /// The garbage collector that code is made for.
     #[returns(copy)]
     #[default]

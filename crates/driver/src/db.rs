@@ -37,6 +37,8 @@ pub struct LoadOptions {
     pub debug: bool,
     /// The target is a module for Python.
     pub extension: bool,
+    /// The program is a library for C: keys of the functions that it offers.
+    pub entrypoints: Option<Arc<str>>,
     /// The garbage collector that code is made for.
     pub collector: Collector,
     /// What programs are compiled for.
@@ -69,6 +71,7 @@ impl Default for LoadOptions {
             checked: false,
             debug: false,
             extension: false,
+            entrypoints: None,
             collector: Collector::default(),
             machine: Machine::HOST,
             passes: PassSet::default(),
@@ -326,6 +329,7 @@ impl Database {
                     .checked(options.checked)
                     .debug(options.debug)
                     .extension(options.extension)
+                    .entrypoints(options.entrypoints.clone())
                     .collector(options.collector)
                     .machine(options.machine)
                     .passes(options.passes)

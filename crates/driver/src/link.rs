@@ -8,17 +8,15 @@ use camino::Utf8Path;
 use taipan_codegen::c_libraries;
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
-use taipan_platform::{
-    Extension, Parts, c_compiler, file_identity, link_executable, link_extension,
-};
+use taipan_platform::{Parts, SharedPart, c_compiler, file_identity, link_executable, link_shared};
 use taipan_runtime_object::{HOST_RUNTIME, RuntimeCompiler};
 
 use crate::{Cache, KeyHasher};
 
 /// Kind of the cache entries.
 const EXECUTABLE: &str = "executable";
-/// What distinguishes those of modules for Python.
-const EXTENSION: &str = "extension";
+/// What distinguishes those of shared objects.
+const SHARED: &str = "shared object";
 
 /// Kind of the cache entries of the runtime for other machines.
 const RUNTIME: &str = "runtime";
@@ -46,12 +44,12 @@ pub(crate) fn link_with_cache(
     })
 }
 
-/// The same of a module for Python on this machine.
-pub(crate) fn link_extension_with_cache(
+/// The same of a shared object on this machine.
+pub(crate) fn link_shared_with_cache(
     cache: &Cache,
     object: &[u8],
     foreign: &[FuncSym],
-    extension: &Extension<'_>,
+    part: &SharedPart<'_>,
     output: &Utf8Path,
 ) -> io::Result<()> {
     let parts = Parts {
@@ -61,10 +59,11 @@ pub(crate) fn link_extension_with_cache(
         libraries: &c_libraries(foreign),
         options: &[],
     };
-    let mut key = KeyHasher::new(EXTENSION);
-    key.text(extension.init).text(extension.text);
+    let mut key = KeyHasher::new(SHARED);
+    key.text(&part.exports.join(" ")).text(part.text);
+    key.text(part.name.unwrap_or(""));
     linked(cache, key, &parts, output, || {
-        link_extension(&parts, extension, output.as_std_path())
+        link_shared(&parts, part, output.as_std_path())
     })
 }
 

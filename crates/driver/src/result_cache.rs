@@ -209,6 +209,8 @@ fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
             .rev()
             .fold(0, |n, flag| n << 1 | u64::from(*flag)),
     );
+    h.number(u64::from(program.entrypoints(db).is_some()));
+    h.text(program.entrypoints(db).as_deref().unwrap_or(""));
     h.text(program.collector(db).name());
     h.number(program.machine(db) as u64);
     h.number(program.passes(db).bits());

@@ -237,7 +237,7 @@ impl RawExtension {
     }
 }
 
-fn text(v: &Value) -> Option<String> {
+pub(crate) fn text(v: &Value) -> Option<String> {
     match v {
         Value::Str(s) => Some(String::from_utf8_lossy(s).into_owned()),
         _ => None,

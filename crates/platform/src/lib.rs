@@ -51,7 +51,7 @@ pub use libraries::{
     Blake3, Libraries, Source, library_folder, load, load_library, open, open_own, shared_library,
     shared_object,
 };
-pub use link::{Extension, LIBRARIES, Parts, link_executable, link_extension};
+pub use link::{LIBRARIES, Parts, SharedPart, link_executable, link_shared, link_starter};
 pub use llvm::Llvm;
 pub use question::{
     CAnswer, CAnswered, CObject, CQuestion, Wanted, ask_c_compiler, compile_shared,

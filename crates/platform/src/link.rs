@@ -27,17 +27,19 @@ pub fn link_executable(parts: &Parts<'_>, out: &Path) -> io::Result<()> {
     link(parts, &["-no-pie"], out, |_| Ok(Vec::new()))
 }
 
-/// The C part of a module for Python.
-pub struct Extension<'a> {
-    /// Name of the function that Python calls first.
-    pub init: &'a str,
+/// The C part of a shared object.
+pub struct SharedPart<'a> {
+    /// Names of the functions that others see.
+    pub exports: &'a [&'a str],
     /// The C text.
     pub text: &'a str,
+    /// The name by which executables that are linked with the shared object look for it.
+    pub name: Option<&'a str>,
 }
 
-/// Writes the shared object of a module for Python. Its one symbol is the function that Python
-/// calls first: modules in one process do not see each other's.
-pub fn link_extension(parts: &Parts<'_>, extension: &Extension<'_>, out: &Path) -> io::Result<()> {
+/// Writes a shared object: a library, or a module for Python. Its symbols are those of the C part that
+/// are exported: programs in one process do not see each other's.
+pub fn link_shared(parts: &Parts<'_>, part: &SharedPart<'_>, out: &Path) -> io::Result<()> {
     let kind = [
         "-shared",
         "-fPIC",
@@ -47,13 +49,33 @@ pub fn link_extension(parts: &Parts<'_>, extension: &Extension<'_>, out: &Path) 
     ];
     link(parts, &kind, out, |dir| {
         let source = dir.join("module.c");
-        std::fs::write(&source, extension.text)?;
+        std::fs::write(&source, part.text)?;
         let script = dir.join("symbols.map");
-        let text = format!("{{ global: {}; local: *; }};\n", extension.init);
+        let text = format!("{{ global: {}; local: *; }};\n", part.exports.join("; "));
         std::fs::write(&script, text)?;
         let mut option = OsString::from("-Wl,--version-script=");
         option.push(script);
-        Ok(vec![source.into_os_string(), option])
+        let name = part
+            .name
+            .map(|name| OsString::from(format!("-Wl,-soname,{name}")));
+        let files = [source.into_os_string(), option];
+        Ok(files.into_iter().chain(name).collect())
+    })
+}
+
+/// Writes an executable that calls the entry point of a library beside it.
+pub fn link_starter(compiler: &OsStr, library: &Path, out: &Path) -> io::Result<()> {
+    const MAIN: &str = "int pypy_main_startup(int argc, char **argv);\n\
+                        int main(int argc, char **argv) { return pypy_main_startup(argc, argv); }\n";
+    let dir = tempfile::tempdir()?;
+    let source = dir.path().join("main.c");
+    std::fs::write(&source, MAIN)?;
+    run_compiler(compiler, |c| {
+        c.args(["-O2", "-o"])
+            .arg(out)
+            .arg(source)
+            .arg(library)
+            .arg("-Wl,-rpath,$ORIGIN");
     })
 }
 

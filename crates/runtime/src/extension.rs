@@ -132,6 +132,21 @@ pub unsafe extern "C" fn rpy_extension_leave() {
     threads::release();
 }
 
+/// Ends the process if a function of the program has raised an exception, which C code cannot catch.
+///
+/// # Safety
+/// The thread is in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rpy_extension_uncaught() {
+    // SAFETY: by contract.
+    unsafe {
+        if !(*state()).exc_type.is_null() {
+            exc::report_uncaught();
+            exc::abort_standalone();
+        }
+    }
+}
+
 /// Waits until nobody is in. Not to be called with Python's lock.
 #[unsafe(no_mangle)]
 pub extern "C" fn rpy_extension_wait() {

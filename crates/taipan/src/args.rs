@@ -1,5 +1,7 @@
 //! The command line.
 
+mod c;
+mod library;
 mod test;
 
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use taipan_language::{Collector, PassSet, PassSwitches};
 use crate::output::tell;
 use crate::rpython::RpythonArgs;
 
+pub(crate) use c::COptions;
+pub(crate) use library::LibraryOptions;
 pub(crate) use test::{CoverageReport, Plugin, TestArgs, TestEngine, Traceback, with_own_options};
 
 /// An incremental, query-based compiler for RPython.
@@ -610,6 +614,8 @@ pub(crate) struct BuildArgs {
     /// Make a module for Python 3 of the functions whose types are declared.
     #[arg(long, conflicts_with = "jit")]
     pub(crate) extension: bool,
+    #[command(flatten)]
+    pub(crate) library: LibraryOptions,
     /// Say nothing unless something is wrong.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -630,38 +636,6 @@ impl BuildArgs {
     pub(crate) fn debug(&self) -> bool {
         self.debug_info || self.code.checked() || self.code.optimize == Some(0)
     }
-}
-
-/// What there is to say to back ends that write source files.
-#[derive(Args)]
-pub(crate) struct COptions {
-    /// Leave the files of C or LLVM in this folder, with a Makefile (with `--backend c` or `llvm`).
-    #[arg(long, value_name = "DIR")]
-    pub(crate) keep_source: Option<Utf8PathBuf>,
-    /// Only write the files.
-    #[arg(skip)]
-    pub(crate) source_only: bool,
-    /// Optimise all C files together when they are linked (with `--backend c`).
-    #[arg(long)]
-    pub(crate) lto: bool,
-    /// Optimise for what the program does with these arguments: make an executable that counts which branches are
-    /// taken, run it, and make another one by the counts (with `--backend c` or `llvm`).
-    #[arg(long, value_name = "ARGS", value_parser = words, allow_hyphen_values = true)]
-    pub(crate) profopt: Option<Words>,
-    /// Leave what `--profopt` has counted in this folder; without that option, optimise by what is there.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) profile: Option<Utf8PathBuf>,
-}
-
-/// Words of a command line.
-#[derive(Clone, Debug)]
-pub(crate) struct Words(pub(crate) Vec<String>);
-
-/// Splits a text into words as a shell does.
-fn words(text: &str) -> Result<Words, String> {
-    shlex::split(text)
-        .map(Words)
-        .ok_or_else(|| "a quote is not closed, or a backslash stands at the end".to_owned())
 }
 
 /// How diagnostics are printed.
@@ -978,6 +952,8 @@ pub(crate) enum WatchCommand {
     #[command(mut_arg("log_queries", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
     #[command(mut_arg("extension", for_one_run))]
+    #[command(mut_arg("shared", for_one_run))]
+    #[command(mut_arg("entrypoints", for_one_run))]
     #[command(mut_arg("profopt", for_one_run))]
     #[command(mut_arg("profile", for_one_run))]
     Build(BuildArgs),

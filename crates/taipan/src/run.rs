@@ -121,6 +121,7 @@ pub(crate) fn load_options(context: &Context, args: &BuildArgs) -> LoadOptions {
         passes: args.code.passes(),
         translation: args.code.translation(),
         extension: args.extension,
+        entrypoints: args.library.keys(),
         debug: args.debug(),
         settings: args.common.settings.clone(),
         // The command makes the program to be run.
@@ -146,6 +147,7 @@ pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
     let debug = args.debug().to_string();
     let backend = match args.extension {
         true => "extension",
+        false if args.library.shared => "shared",
         false => args.code.backend_of_executables(machine).name(),
     };
     let collector = args.code.collector.gc().name();
@@ -211,6 +213,10 @@ fn make(
     let timings = &mut context.timings;
     if args.extension {
         taipan_driver::build_extension(db, load, target, output, timings)?;
+        return Ok(Vec::new());
+    }
+    if args.library.shared {
+        taipan_driver::build_library(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
     if args.code.backend == Some(Backend::Llvm) {
@@ -304,13 +310,22 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
     }
     let (keep, lto) = (args.c.keep_source.is_some(), args.c.lto);
     let profile = args.c.profopt.is_some() || args.c.profile.is_some();
+    let by_cranelift = args.code.backend.unwrap_or(Backend::Cranelift) == Backend::Cranelift;
     let text = match args.code.backend_of_executables(machine) {
+        _ if args.library.shared && !is_here => {
+            "--shared: libraries are made for this machine: leave out --target"
+        }
+        _ if args.library.shared && !by_cranelift => {
+            "--shared: libraries are made by the Cranelift back end: leave out --backend"
+        }
+        _ if args.library.shared && (keep || lto || profile) => {
+            "--shared: libraries are not made by way of C: leave out --keep-source, --lto, --profopt and --profile"
+        }
+        _ if args.library.shared => return Ok(()),
         _ if args.extension && !is_here => {
             "--extension: modules for Python are made for this machine: leave out --target"
         }
-        _ if args.extension
-            && args.code.backend.unwrap_or(Backend::Cranelift) != Backend::Cranelift =>
-        {
+        _ if args.extension && !by_cranelift => {
             "--extension: modules for Python are made by the Cranelift back end"
         }
         _ if args.extension && (keep || lto) => "--keep-source and --lto go without --extension",

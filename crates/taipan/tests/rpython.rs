@@ -158,10 +158,9 @@ fn refusals() {
     let folder = folder(&[("targethello.py", TARGET)]);
     let folder = folder.path();
     let lines = [
-        "--shared targethello.py",
+        "--shared -Ojit targethello.py",
         "--sandbox targethello.py",
         "--platform=arm targethello.py",
-        "--entrypoints=a,b targethello.py",
         "--jit-backend=arm targethello.py",
         "--llinterpret targethello.py",
         "--no-compile targethello.py",
@@ -173,10 +172,9 @@ fn refusals() {
         .map(|line| refused(folder, &line.split(' ').collect::<Vec<_>>()))
         .collect();
     expect![[r#"
-        taipan: --shared: shared libraries are not supported: `taipan build --extension` makes a module for Python 3; without --shared the executable needs no library
+        taipan: --shared: a library has no just-in-time compiler: leave out -Ojit, or --shared
         taipan: --sandbox: sandboxed executables are not supported: leave it out, and run the executable in a sandbox of the system such as bubblewrap
         taipan: --platform=arm: `taipan build --target TRIPLE` makes programs for other machines
-        taipan: --entrypoints=a,b: shared libraries, which entry points are for, are not supported
         taipan: --jit-backend=arm: the just-in-time compiler makes code for x86-64: leave it out
         taipan: --llinterpret: `taipan run --engine llinterp TARGET.py` interprets low-level graphs
         taipan: --no-compile: steps are not left out: name the last one (--annotate, --rtype, --source)

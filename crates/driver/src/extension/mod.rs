@@ -9,15 +9,17 @@ mod results;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
-use taipan_base::{Program, line_index};
+use taipan_annotator::Roots;
+use taipan_base::{Db, Diagnostic, Program, line_index};
 use taipan_codegen::Image;
 use taipan_codegen_cranelift::shared_object_file;
 use taipan_interp::{Extension, extension_diagnostics, function_name, offered_extension};
+use taipan_platform::SharedPart;
 
 use crate::build::native_image;
 use crate::db::{Database, LoadOptions};
 use crate::fault::{Failure, guarded};
-use crate::link::link_extension_with_cache;
+use crate::link::link_shared_with_cache;
 use crate::prefetch;
 use crate::program::{
     compile_diagnostics, entry_roots, has_errors, import_diagnostics, load, placed,
@@ -51,14 +53,15 @@ pub fn build_extension(
     })?;
     let text = c_text::c_text(name, &module);
     let init = c_text::init_symbol(name);
-    let c_part = taipan_platform::Extension {
-        init: &init,
+    let c_part = SharedPart {
+        exports: &[&init],
         text: &text,
+        name: None,
     };
     timings
         .phase("link", || {
             let cache = db.cache();
-            link_extension_with_cache(&cache, &object, &image.foreign, &c_part, output)
+            link_shared_with_cache(&cache, &object, &image.foreign, &c_part, output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
@@ -109,33 +112,10 @@ fn compiled(
     program: Program,
     timings: &mut Timings,
 ) -> Result<(Image, Module), Failure> {
-    timings.phase("parse", || prefetch::compile_files(db, program));
-    let (roots, offered) = timings.phase("import", || {
-        let mut found = import_diagnostics(db, program);
-        if !has_errors(&found) {
-            let entry = entry_roots(db, program).map_err(|d| placed(db, program, d))?;
-            found.extend(extension_diagnostics(db, program));
-            if !has_errors(&found) {
-                return Ok((entry, offered_extension(db, program)));
-            }
-        }
-        Err(Failure::Diagnostics(found))
-    })?;
-    timings.phase("flow", || prefetch::flow_graphs(db, roots));
-    timings.phase("annotate", || {
-        // A result that is not what is declared is an error of the shipped module's functions, too.
-        let others = results::mismatches(db, roots, &offered);
-        match others.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::Diagnostics(others)),
-        }
-    })?;
-    let found = compile_diagnostics(db, roots);
-    if has_errors(&found) {
-        return Err(Failure::Diagnostics(found));
-    }
-    let root = typed(db, roots, timings)?;
-    let image = native_image(db, roots, &root, ImageUse::Library, timings)?;
+    let offered = || offered_extension(db, program);
+    let mismatches = |roots| results::mismatches(db, roots, &offered());
+    let (image, _) = shared_image(db, program, timings, &extension_diagnostics, &mismatches)?;
+    let offered = offered();
     let places = offered.functions.iter().map(|f| {
         let place = function_name(db, program, f.func).map(|(_, span)| {
             let text = span.file.text(db);
@@ -151,4 +131,43 @@ fn compiled(
         offered: (*offered).clone(),
     };
     Ok((image, module))
+}
+
+/// The code of a program that is called from outside. Import time may offer functions that cannot be called
+/// (`problems`), and functions may return what cannot be passed (`mismatches`).
+pub(crate) fn shared_image(
+    db: &Database,
+    program: Program,
+    timings: &mut Timings,
+    problems: &dyn Fn(&dyn Db, Program) -> Vec<Diagnostic>,
+    mismatches: &dyn Fn(Roots) -> Vec<Diagnostic>,
+) -> Result<(Image, Roots), Failure> {
+    timings.phase("parse", || prefetch::compile_files(db, program));
+    let roots = timings.phase("import", || {
+        let mut found = import_diagnostics(db, program);
+        if !has_errors(&found) {
+            let entry = entry_roots(db, program).map_err(|d| placed(db, program, d))?;
+            found.extend(problems(db, program));
+            if !has_errors(&found) {
+                return Ok(entry);
+            }
+        }
+        Err(Failure::Diagnostics(found))
+    })?;
+    timings.phase("flow", || prefetch::flow_graphs(db, roots));
+    timings.phase("annotate", || {
+        // A result that is not passed is an error of the shipped module's functions, too.
+        let others = mismatches(roots);
+        match others.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Diagnostics(others)),
+        }
+    })?;
+    let found = compile_diagnostics(db, roots);
+    if has_errors(&found) {
+        return Err(Failure::Diagnostics(found));
+    }
+    let root = typed(db, roots, timings)?;
+    let image = native_image(db, roots, &root, ImageUse::Library, timings)?;
+    Ok((image, roots))
 }

@@ -21,7 +21,7 @@ use crate::space::types::ty;
 use crate::space::value::Value;
 use crate::space::written::Written;
 use crate::space::{Fatal, Interp, R, World};
-use crate::{Extension, ObjData, Tests, extension, named_id, testing};
+use crate::{Extension, Library, ObjData, Tests, extension, library, named_id, testing};
 use taipan_engine::Unwind;
 
 /// What import time left.
@@ -46,6 +46,8 @@ pub struct Image {
     pub settings: Vec<(String, String)>,
     /// What a module for Python offers.
     pub extension: Extension,
+    /// What a library offers to C.
+    pub library: Library,
     /// Source files that were run as modules, in order.
     pub files: Vec<File>,
     /// The bodies that ran.
@@ -135,7 +137,7 @@ fn attempt_with(
     it.left_out = left_out.clone();
     let name = it.target_name();
     let mut ended_in = None;
-    let (mut entry, mut items, mut offered) = (None, Vec::new(), None);
+    let (mut entry, mut items, mut offered, mut to_c) = (None, Vec::new(), None, None);
     let mut target = None;
     let finder = program
         .tests(db)
@@ -173,6 +175,16 @@ fn attempt_with(
                 Err(problem) => Err(problem.clone()),
             });
             offered = found.ok();
+        }
+        Some(m) if let Some(keys) = program.entrypoints(db) => {
+            let found = find_entry_point(&mut it, m).and_then(|f| library::find(&mut it, f, &keys));
+            entry = Some(match &found {
+                Ok(found) => found
+                    .entry_point()
+                    .ok_or_else(|| Box::new(no_entry_point())),
+                Err(problem) => Err(problem.clone()),
+            });
+            to_c = found.ok();
         }
         Some(m) if let Some(finder) = &finder => {
             if let Ok(finder) = finder
@@ -264,6 +276,9 @@ fn attempt_with(
     }
     if let Some(offered) = &offered {
         image.extension = offered.finish(&it, &freezer.ids);
+    }
+    if let Some(offered) = &to_c {
+        image.library = offered.finish(&freezer.ids);
     }
     image.ran = it.ran().collect();
     image.objects = std::mem::take(&mut freezer.objects);

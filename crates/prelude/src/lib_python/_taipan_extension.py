@@ -2,11 +2,11 @@
 to call, and makes of each one that takes and gives what C code passes on: numbers as they
 are, everything else as the address of an object of Python's."""
 import sys
-from types import FunctionType
 from rpython.rlib import rarithmetic
 from rpython.rlib.objectmodel import specialize
 from rpython.rtyper.annlowlevel import hlstr, hlunicode, llhelper, llstr, llunicode
 from rpython.rtyper.lltypesystem import lltype, rffi, rstr
+from _taipan_apart import apart
 from _taipan_extension_types import (
     Wrong, declared_by_comment, declared_by_enforceargs, declared_by_signature)
 
@@ -373,7 +373,7 @@ class Exports(object):
         for i, value in enumerate(defaults):
             types[first + i].check_default(names[first + i], value)
         releases = bool(getattr(f, '_releasegil_', False))
-        f = _apart(f)
+        f = apart(f)
         called, TYPE = _wrapped(f, types, result, self.exceptions.report, releases)
         self.called.append((called, TYPE))
         self.functions.append((
@@ -399,18 +399,6 @@ class Exports(object):
             lines.append('    register%d(%d, llhelper(T%d, f%d))' % (i, i, i, i))
         exec '\n'.join(lines + ['    return 0', '']) in space
         return space['start']
-
-
-def _apart(f):
-    """A function that does the same, as one of its own: what calls it from outside does not take
-    it in, so that it is seen in tracebacks. Inside of the program that is as ever."""
-    copy = FunctionType(f.func_code, f.func_globals, f.func_name, f.func_defaults, f.func_closure)
-    copy.__dict__.update(f.__dict__)
-    copy.__doc__ = f.__doc__
-    copy.__module__ = f.__module__
-    copy._always_inline_ = False
-    copy._dont_inline_ = True
-    return copy
 
 
 def value_is_plain(f, name):

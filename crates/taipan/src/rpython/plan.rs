@@ -57,6 +57,12 @@ impl Plan {
                     .to_owned(),
             );
         }
+        if plan.has("--shared") && plan.has("--jit") {
+            return Err(
+                "--shared: a library has no just-in-time compiler: leave out -Ojit, or --shared"
+                    .to_owned(),
+            );
+        }
         plan.settle();
         Ok(plan)
     }
@@ -96,6 +102,10 @@ impl Plan {
         value: &Value,
         from: Place,
     ) -> Result<(), String> {
+        // The executable that targets ask for beside the library is made.
+        if from == Place::Target && option.key == "shared" {
+            return Ok(());
+        }
         let (meaning, text) = match value {
             Value::On => (&option.on, ""),
             Value::Off => (&option.off, ""),
@@ -121,8 +131,6 @@ impl Plan {
             }
             Meaning::AsItIs | Meaning::ByValue(_) => {}
             Meaning::NoEffect(why) => self.note(&shown, why, from),
-            // The executable that targets ask for beside the library is made.
-            Meaning::Refused(_) if from == Place::Target && option.key == "shared" => {}
             Meaning::Refused(why) => return Err(format!("{shown}: {why}")),
             Meaning::Step(goal) => self.goal = self.goal.max(Some(*goal)),
             Meaning::Compiler => self.compiler = Some(text.to_owned()),
@@ -177,6 +185,26 @@ impl Plan {
             Some((_, level)) => matches!(level.as_str(), "2" | "3"),
             None => true,
         };
+        if self.has("--shared") {
+            // Machine code of libraries is Cranelift's.
+            let lto = self.has("--lto").then_some("--lto");
+            let profopt = self.trains.then_some("--profopt");
+            for name in lto.into_iter().chain(profopt) {
+                self.note(
+                    name,
+                    "a library is not made by way of C",
+                    Place::CommandLine,
+                );
+            }
+            self.words.retain(|(n, _)| *n != "--lto");
+            self.trains = false;
+            return;
+        }
+        if self.has("--entrypoints") {
+            let why = "functions for C are those of a library: give --shared, too";
+            self.note("--entrypoints", why, Place::CommandLine);
+            self.words.retain(|(n, _)| *n != "--entrypoints");
+        }
         if self.has("--jit") {
             let lto = self.has("--lto").then_some("--lto");
             let profopt = self.trains.then_some("--profopt");

@@ -323,25 +323,15 @@ pub(super) const OPTIONS: &[Original] = &[
         "--shared",
         "shared",
         Switch,
-        Refused(
-            "shared libraries are not supported: `taipan build --extension` makes \
-        a module for Python 3; without --shared the executable needs no library"
-        ),
-        HIDDEN
+        Build(&["--shared"]),
+        "Make a library for C, and an executable that calls its entry point"
     ),
     original!(
         "--entrypoints",
         "secondaryentrypoints",
         Text("KEYS"),
-        ByValue(&[
-            ("main", AsItIs),
-            ("", AsItIs),
-            (
-                "*",
-                Refused("shared libraries, which entry points are for, are not supported")
-            ),
-        ]),
-        HIDDEN
+        Build(&["--entrypoints", "{}"]),
+        "Keys of the functions that the library offers; `main` by default"
     ),
     original!(
         "--sandbox",

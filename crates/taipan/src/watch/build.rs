@@ -16,9 +16,13 @@ impl Build {
     pub(super) fn new(args: &BuildArgs, context: &Context) -> Result<Build, Failure> {
         watchable(&args.code, args.for_machine.machine())?;
         supported_c(args)?;
-        if args.extension {
-            let text = "--extension: `watch build` keeps executables up to date";
-            return Err(Failure::Usage(text.to_owned()));
+        let other = [
+            (args.extension, "--extension"),
+            (args.library.shared, "--shared"),
+        ];
+        if let Some((_, option)) = other.iter().find(|(is, _)| *is) {
+            let text = format!("{option}: `watch build` keeps executables up to date");
+            return Err(Failure::Usage(text));
         }
         if args.c.profopt.is_some() || args.c.profile.is_some() {
             let text =
