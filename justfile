@@ -87,6 +87,10 @@ tidy:
 docs:
     cargo doc --workspace --no-deps
 
+# The files of a release with checksums, in target/release-files: all, or those of some steps (`just release source tar`)
+release *STEPS:
+    crates/taipan/packaging/release.py {{STEPS}}
+
 # The VS Code extension: types, bundle, tests (needs node)
 vscode:
     cd editors/vscode && npm ci && npm test

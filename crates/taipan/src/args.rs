@@ -22,7 +22,7 @@ pub(crate) use test::{CoverageReport, Plugin, TestArgs, TestEngine, Traceback, w
 
 /// An incremental, query-based compiler for RPython.
 #[derive(Parser)]
-#[command(name = "taipan", version, about)]
+#[command(name = "taipan", version = crate::VERSION, about)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -32,6 +32,12 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::args::{Cli, Command};
 
+/// The version. Builds of releases set one with the commit (`packaging/release.py`).
+const VERSION: &str = match option_env!("TAIPAN_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// The stages recurse with the program's nesting; address space is free.
 const STACK: usize = 1 << 30;
 

@@ -36,10 +36,7 @@ pub(crate) fn of_process() -> Option<Result<Cli, clap::Error>> {
     }
     let mut all = crate::command();
     let command = all.find_subcommand_mut(NAME)?;
-    let mut command = command
-        .clone()
-        .bin_name(NAME)
-        .version(env!("CARGO_PKG_VERSION"));
+    let mut command = command.clone().bin_name(NAME).version(crate::VERSION);
     let parsed = command
         .try_get_matches_from_mut(std::iter::once(program).chain(words))
         .and_then(|matches| RpythonArgs::from_arg_matches(&matches));
