@@ -2,10 +2,10 @@
 //!
 //! Compilation goes on at a stub when code gets there, so the values are at hand that it
 //! comes with. What is generated next is computed with them on the side, as far as it is
-//! computed at all: reads see memory as it is, writes are only noted, and what calls do
-//! nobody knows, but that they leave fields alone that never or seldom change. So the side of a branch that code is about to take, and the value that a
-//! promotion is about to see, are mostly known while they are compiled, and a unit
-//! extends as far as a tracing compiler's trace would, until the result of a call decides.
+//! computed at all: reads see memory as it is, and writes are only noted. After a call memory is unknown but for fields that
+//! never or seldom change. So the side of a branch that code is about to take, and the value that a promotion is about to
+//! see, are mostly known while they are compiled, and a unit extends as far as a tracing compiler's trace would, until the
+//! result of a call decides.
 //!
 //! A prediction says what is compiled first, and nothing else: if it is wrong, code takes
 //! the side that is a stub.
@@ -245,11 +245,8 @@ impl Predictor {
         let at = self.place(graph, world, access.object, access.path);
         match (access.stored, at) {
             (None, at) => {
-                let stays = || seldom_changes(graph, program, access);
-                return match self.memory || stays() {
-                    true => self.read(world, at?),
-                    false => None,
-                };
+                let is_as_it_was = || self.memory || seldom_changes(graph, program, access);
+                return self.read(world, at?, is_as_it_was);
             }
             (Some(value), Some((at, _))) => {
                 let value = self.value(world, value);
@@ -313,11 +310,20 @@ impl Predictor {
         world.memory().array_length(at, ty).ok().map(Word::from)
     }
 
-    fn read(&self, world: &mut dyn World, (at, ty): (u64, LLType)) -> Option<Word> {
+    /// The value at an address: the one that was written there, or the one that memory has if it `is_as_it_was`.
+    fn read(
+        &self,
+        world: &mut dyn World,
+        (at, ty): (u64, LLType),
+        is_as_it_was: impl FnOnce() -> bool,
+    ) -> Option<Word> {
         if let Some(written) = self.written.get(&at) {
             return *written;
         }
         let access = Access::of(ty).filter(|a| *a != Access::W128)?;
+        if !is_as_it_was() {
+            return None;
+        }
         let bytes = world.memory().bytes(at, access.size()).ok()?;
         Some(word_of_u64(access.decode(bytes), ty))
     }
