@@ -1,8 +1,7 @@
 //! Libraries for C: the operation behind `build --shared`.
 //!
-//! What a library offers is found at import time (`_taipan_library`), which makes of each function one that
-//! leaves its result with the C part. The C part is text, made of the types of arguments that the program
-//! declares, and of those of results as they are annotated:
+//! Exported functions are found at import time (`_taipan_library`), and each gets a wrapper that hands its result to the C
+//! part. The C part is text, made from the declared types of arguments and the annotated types of results:
 //!
 //! ```text
 //! int64_t add(int64_t a0, int64_t a1)
@@ -130,7 +129,7 @@ impl CResult {
     }
 }
 
-/// The program, and what it offers.
+/// The program and the functions that the library exports.
 fn made(
     db: &Database,
     options: &LoadOptions,

@@ -1,5 +1,5 @@
-//! What a library offers to C, as import time finds it: the shipped module `_taipan_library` reads
-//! what `rpython.rlib.entrypoint` was told.
+//! The functions that a library exports to C, as import time finds them: the shipped module `_taipan_library` reads the
+//! table in which `rpython.rlib.entrypoint` notes them.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Library {
     pub problem: Option<String>,
 }
 
-/// What was found, before freezing: the function that starts the library, what is wrong, functions.
+/// The result before freezing: the function that starts the library, problems, and exported functions.
 pub(crate) struct RawLibrary([Value; 3]);
 
 /// The functions under keys of a program with that entry point.
@@ -88,7 +88,7 @@ pub fn offered_library(db: &dyn Db, program: Program) -> &Library {
     &crate::image(db, program).library
 }
 
-/// What is wrong with what a library offers to C.
+/// Problems of the functions that a library exports to C.
 pub fn library_diagnostics(db: &dyn Db, program: Program) -> Vec<Diagnostic> {
     let found = offered_library(db, program);
     let problem = found.problem.iter();

@@ -3,10 +3,10 @@
 //!
 //! A program comes with a table of places: addresses of its code, in ascending order, each
 //! with the place in the source that the code from there on comes from. Code of checked builds
-//! keeps frame pointers and has a place for each line. Callers are found by what compilers say of
-//! their code ([`unwind`]) and by frame pointers, which code has that was compiled just in time. Where
-//! both end, return addresses on the rest of the stack are shown with the remark that their functions
-//! may have returned.
+//! keeps frame pointers and has a place for each line. Callers are found by the unwind tables of
+//! compilers ([`unwind`]), and by frame pointers in code that is compiled just in time. Where both end,
+//! return addresses on the rest of the stack are shown with the remark that their functions may have
+//! returned.
 //!
 //! Programs by way of C have a table by names of functions ([`BY_SYMBOL`]): which addresses these have is
 //! known by the executable's own table of symbols. Lines of checked code that no table of ours has are

@@ -88,7 +88,7 @@ fn taipan(dir: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The functions of a traceback, each with what follows its name.
+/// The functions of a traceback, each with the text after its name.
 fn functions(o: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&o.stderr);
     assert!(text.contains("null pointer used (SIGSEGV)"), "{text}");

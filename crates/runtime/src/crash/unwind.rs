@@ -1,8 +1,8 @@
 //! Who called: the registers of a caller, from those of the function that it called.
 //!
 //! C compilers, rustc and LLVM describe at each place of the code where the caller's registers are
-//! (`.eh_frame`, found by the program headers of the loaded files). Of what DWARF allows there, this module
-//! understands what these compilers write for functions; the rest makes a caller unknown, never wrong.
+//! (`.eh_frame`, found by the program headers of the loaded files). This module reads the part of DWARF that these
+//! compilers write for functions. Any other instruction makes the caller unknown, never wrong.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -158,7 +158,7 @@ impl Description {
 
     /// The one that stands there, if it is of the function with that code.
     unsafe fn of(at: usize, pc: usize) -> Option<Description> {
-        // SAFETY: the table names descriptions, which name what they have in common.
+        // SAFETY: the table has the addresses of descriptions, and each of these the address of its common part.
         unsafe {
             let mut own = record(at)?;
             let back = own.take::<4>()? as usize;
