@@ -117,6 +117,39 @@ fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> Attempt {
     }
 }
 
+/// Puts the globals of modules into the image.
+fn put_globals(
+    it: &Interp<'_>,
+    modules: &[(Box<str>, Ref)],
+    freezer: &mut Freezer<'_>,
+    image: &mut Image,
+) {
+    for (name, m) in modules {
+        if !matches!(it.heap.kind(*m), Kind::Module(_)) {
+            continue;
+        }
+        let Some(dict) = it.heap.get(*m).attrs else {
+            continue;
+        };
+        let globals = freezer.namespace(dict).into_iter().collect();
+        let id = freezer.ids[m];
+        image.globals.insert(id, globals);
+        image.modules.insert(name.clone(), Ok(id));
+    }
+    let builtins = freezer.namespace(it.builtins).into_iter().collect();
+    image.globals.insert(named_id("__builtin__"), builtins);
+    // `llop` is a module that is not in `sys.modules`.
+    for r in &it.heap.modules {
+        if let Some(id) = freezer.ids.get(r).copied()
+            && !image.globals.contains_key(&id)
+            && let Some(dict) = it.heap.get(*r).attrs
+        {
+            let globals = freezer.namespace(dict).into_iter().collect();
+            image.globals.insert(id, globals);
+        }
+    }
+}
+
 /// One run in which as much is known of collections. Where that is not enough, what the
 /// next run has to know.
 fn attempt_with(
@@ -240,30 +273,7 @@ fn attempt_with(
     let none = FxHashMap::default();
     let mut freezer = Freezer::new(db, &it.heap, String::new(), None, none, &asked);
     freezer.freeze(&roots);
-    for (name, m) in &modules {
-        if !matches!(it.heap.kind(*m), Kind::Module(_)) {
-            continue;
-        }
-        let Some(dict) = it.heap.get(*m).attrs else {
-            continue;
-        };
-        let globals = freezer.namespace(dict).into_iter().collect();
-        let id = freezer.ids[m];
-        image.globals.insert(id, globals);
-        image.modules.insert(name.clone(), Ok(id));
-    }
-    let builtins = freezer.namespace(it.builtins).into_iter().collect();
-    image.globals.insert(named_id("__builtin__"), builtins);
-    // `llop` is a module that is not in `sys.modules`.
-    for r in &it.heap.modules {
-        if let Some(id) = freezer.ids.get(r).copied()
-            && !image.globals.contains_key(&id)
-            && let Some(dict) = it.heap.get(*r).attrs
-        {
-            let globals = freezer.namespace(dict).into_iter().collect();
-            image.globals.insert(id, globals);
-        }
-    }
+    put_globals(&it, &modules, &mut freezer, &mut image);
     for (name, problem) in late.failed {
         image.modules.entry(name).or_insert(Err(Box::new(problem)));
     }

@@ -10,6 +10,10 @@ use super::reader::Reader;
 use crate::platform::Registers;
 
 /// A caller, or why there is none.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, on the stack of a signal handler, which cannot allocate"
+)]
 pub(super) enum Caller {
     /// Its registers, and `pc` in the call.
     Known(Registers),
