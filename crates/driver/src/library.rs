@@ -18,18 +18,15 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::{Roots, SomeKind, Spec, annotation_text, signature};
 use taipan_base::{Diagnostic, ErrorCode, Program};
 use taipan_codegen::Image;
-use taipan_codegen_cranelift::shared_object_file;
 use taipan_interp::{LibraryFunction, function_name, library_diagnostics, offered_library};
 use taipan_language::Machine;
 use taipan_platform::{SharedPart, c_compiler, link_starter};
 
 use crate::db::{Database, LoadOptions};
-use crate::extension::shared_image;
+use crate::extension::{shared_image, write_shared};
 use crate::fault::{Failure, guarded};
-use crate::link::link_shared_with_cache;
 use crate::program::load;
 use crate::result_cache::{Question, remember};
-use crate::stages::lowlevel_errors::codegen_failure;
 use crate::timing::Timings;
 
 const SUPPORT: &str = include_str!("library.c");
@@ -48,9 +45,6 @@ pub fn build_library(
         return Err(Failure::Usage(text));
     }
     let (image, functions) = guarded(|| made(db, options, target, timings))??;
-    let object = timings.phase("object", || {
-        shared_object_file(&image).map_err(|e| codegen_failure(&e))
-    })?;
     let library = library_of(output);
     let text = c_text(&functions);
     let names = functions.iter().map(|f| f.name.as_str());
@@ -60,11 +54,10 @@ pub fn build_library(
         text: &text,
         name: library.file_name(),
     };
-    let (cache, compiler) = (db.cache(), c_compiler(Machine::HOST));
+    write_shared(db, &image, &part, &library, timings)?;
     timings
         .phase("link", || {
-            let compiler = compiler.map_err(std::io::Error::other)?;
-            link_shared_with_cache(&cache, &object, &image.foreign, &part, &library)?;
+            let compiler = c_compiler(Machine::HOST).map_err(std::io::Error::other)?;
             link_starter(&compiler, library.as_std_path(), output.as_std_path())
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))

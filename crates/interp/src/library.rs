@@ -83,7 +83,8 @@ impl RawLibrary {
     }
 }
 
-/// What a library offers to C. Nothing of other programs.
+/// The functions that a library exports to C. None for other programs. Commands ask for them, outside of queries: a query
+/// would depend on the whole image.
 pub fn offered_library(db: &dyn Db, program: Program) -> &Library {
     &crate::image(db, program).library
 }

@@ -19,8 +19,8 @@ use rustc_hash::FxHashMap;
 use taipan_graph::{BlockId, ExitSwitch, Operand, Operation, Substitution, VarId};
 use taipan_lltype::{EFFECT, LLGraph, LowLevel, PlainOp};
 
-/// Maximum number of exits that an operation is copied to.
-const MOST_EXITS: usize = 4;
+/// Maximum number of uses, in exits, of the result of an operation that is moved.
+const MOST_USES: usize = 4;
 
 /// Moves operations into the exits of the unit that use their results, if nothing else does. The graph is in SSA form, and
 /// stays in it. An operation that reads memory is moved only over the end of its block, and not over a write.
@@ -110,15 +110,14 @@ impl Exits {
         used: Option<&Vec<BlockId>>,
         may_write: bool,
     ) -> bool {
-        let Some(used) = used else {
+        let Some(used) = used.filter(|used| used.len() <= MOST_USES) else {
             return false;
         };
         let reads = !op.op.can_fold();
-        let all = |f: &dyn Fn(BlockId) -> bool| {
-            let before = used.iter().map(|t| self.before.get(t).filter(|_| *t != b));
-            before.into_iter().all(|p| p.is_some_and(|p| f(*p)))
-        };
-        used.len() <= MOST_EXITS && all(&|p| !reads || (p == b && !may_write))
+        used.iter().all(|t| match self.before.get(t) {
+            Some(before) => *t != b && (!reads || (*before == b && !may_write)),
+            None => false,
+        })
     }
 }
 

@@ -48,9 +48,6 @@ pub fn build_extension(
         ..options.clone()
     };
     let (image, module) = guarded(|| made(db, &options, target, timings))??;
-    let object = timings.phase("object", || {
-        shared_object_file(&image).map_err(|e| codegen_failure(&e))
-    })?;
     let text = c_text::c_text(name, &module);
     let init = c_text::init_symbol(name);
     let c_part = SharedPart {
@@ -58,10 +55,23 @@ pub fn build_extension(
         text: &text,
         name: None,
     };
+    write_shared(db, &image, &c_part, output, timings)
+}
+
+/// Writes the shared object of a program and its C part.
+pub(crate) fn write_shared(
+    db: &Database,
+    image: &Image,
+    part: &SharedPart<'_>,
+    output: &Utf8Path,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let object = timings.phase("object", || {
+        shared_object_file(image).map_err(|e| codegen_failure(&e))
+    })?;
     timings
         .phase("link", || {
-            let cache = db.cache();
-            link_shared_with_cache(&cache, &object, &image.foreign, &c_part, output)
+            link_shared_with_cache(&db.cache(), &object, &image.foreign, part, output)
         })
         .map_err(|e| Failure::Usage(format!("{output}: {e}")))
 }
