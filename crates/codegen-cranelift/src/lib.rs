@@ -6,7 +6,6 @@
 //! with a [`FunctionCompiler`] of its own. Graphs come after the exception and GC
 //! transforms. The machine code of a function is the same for all uses.
 
-mod arrival;
 mod call;
 mod compiler;
 mod debug;
@@ -18,6 +17,7 @@ mod hot;
 mod isa;
 mod listing;
 mod loaded;
+mod passed;
 mod place;
 mod region;
 mod run;
@@ -26,7 +26,6 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use arrival::{Arrivals, Saved, arrival_code};
 pub use call::{
     NativeMemory, RaisedException, TracebackPlace, call_function, call_roots, call_trampoline,
     in_register,
@@ -38,6 +37,7 @@ pub use hot::{HotProgram, Obstacle};
 pub use isa::OptLevel;
 pub use listing::CodeLine;
 pub use loaded::LoadedImage;
+pub use passed::{arrival_code, passed_values, words_of_values};
 pub use place::{STUB, external_address, stub};
 pub use region::{LateLibrary, LoadedProgram, Region};
 pub use run::{missing_library, run_program};

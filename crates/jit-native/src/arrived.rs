@@ -1,6 +1,8 @@
 //! The values with which code gets to a cell whose code is not made yet.
 
-use taipan_codegen_cranelift::{Arrivals, Saved};
+use std::slice;
+
+use taipan_codegen_cranelift::{passed_values, words_of_values};
 use taipan_lltype::{Access, LLType};
 use taipan_runtime::state::rpy_state;
 
@@ -12,28 +14,34 @@ fn in_a_word(ty: LLType) -> Option<Access> {
 /// What the values of a cell are.
 pub(crate) struct Values {
     types: Vec<LLType>,
-    places: Arrivals,
-    /// Which of them are pointers that the collector moves.
+    /// The word that each is passed in, none for Void.
+    words: Vec<Option<usize>>,
+    /// Number of words.
+    count: usize,
+    /// The words with pointers that the collector moves.
     roots: Vec<usize>,
 }
 
 impl Values {
     /// For values of these types.
     pub(crate) fn new(types: &[LLType]) -> Values {
-        let roots = types.iter().enumerate().filter(|(_, t)| t.is_gc_ptr());
+        // No code passes more values than there are words.
+        let (words, count) = words_of_values(types.iter().copied()).unwrap_or_default();
+        let roots = types.iter().zip(&words).filter(|(t, _)| t.is_gc_ptr());
         Values {
-            places: Arrivals::new(types),
-            roots: roots.map(|(i, _)| i).collect(),
+            roots: roots.filter_map(|(_, word)| *word).collect(),
             types: types.to_vec(),
+            words,
+            count,
         }
     }
 }
 
-/// Values that are on their way, while the compiler works. They are roots.
+/// Values that are on their way, while the compiler works. They are roots. Other code may be compiled and run in the meantime, so
+/// they are kept outside of the words that they are passed in.
 pub(crate) struct Arrived<'a> {
     values: &'a Values,
-    saved: *mut Saved,
-    stack: *mut u64,
+    words: Vec<u64>,
     roots: *mut usize,
 }
 
@@ -41,50 +49,44 @@ impl<'a> Arrived<'a> {
     /// The values that code came with.
     ///
     /// # Safety
-    /// They are of these types, in these places; the caller is the mutator.
-    pub(crate) unsafe fn new(
-        values: &'a Values,
-        saved: *mut Saved,
-        stack: *mut u64,
-    ) -> Arrived<'a> {
+    /// They are of these types; the caller is the mutator.
+    pub(crate) unsafe fn new(values: &'a Values) -> Arrived<'a> {
+        // SAFETY: the words are there for ever, and the code that stored values there has jumped to the caller.
+        let passed = unsafe { slice::from_raw_parts(passed_values(), values.count) };
         let arrived = Arrived {
             values,
-            saved,
-            stack,
+            words: passed.to_vec(),
             // SAFETY: the mutator's own state.
             roots: unsafe { rpy_state.root_stack_top },
         };
-        for (n, i) in values.roots.iter().enumerate() {
-            let word = arrived.word(*i).unwrap_or(0);
+        for (n, word) in values.roots.iter().enumerate() {
             // SAFETY: the shadow stack has room for what the machine stack has room for.
-            unsafe { *arrived.roots.add(n) = word as usize };
+            unsafe { *arrived.roots.add(n) = arrived.words[*word] as usize };
         }
         // SAFETY: as above.
         unsafe { rpy_state.root_stack_top = arrived.roots.add(values.roots.len()) };
         arrived
     }
 
-    fn word(&self, i: usize) -> Option<u64> {
-        // SAFETY: by contract.
-        unsafe {
-            let at = self.values.places.at(i, self.saved, self.stack)?;
-            Some(*at)
-        }
-    }
-
     /// What is known of the values, as words of their types. Pointers are as they were when
     /// objects moved last.
     pub(crate) fn words(&self) -> Vec<Option<u64>> {
-        let mut words: Vec<Option<u64>> = (self.values.types.iter().enumerate())
-            .map(|(i, ty)| {
-                let access = in_a_word(*ty)?;
-                let word = self.word(i)?.to_le_bytes();
-                Some(access.decode(&word[..access.size()]))
-            })
-            .collect();
-        for (n, i) in self.values.roots.iter().enumerate() {
+        let words = self.now();
+        let values = self.values.types.iter().zip(&self.values.words);
+        let word = |(ty, word): (&LLType, &Option<usize>)| {
+            let access = in_a_word(*ty)?;
+            let bytes = words[(*word)?].to_le_bytes();
+            Some(access.decode(&bytes[..access.size()]))
+        };
+        values.map(word).collect()
+    }
+
+    /// The words, with pointers to where objects are now.
+    fn now(&self) -> Vec<u64> {
+        let mut words = self.words.clone();
+        for (n, word) in self.values.roots.iter().enumerate() {
             // SAFETY: it was written there.
-            words[*i] = Some(unsafe { *self.roots.add(n) } as u64);
+            words[*word] = unsafe { *self.roots.add(n) } as u64;
         }
         words
     }
@@ -92,13 +94,9 @@ impl<'a> Arrived<'a> {
 
 impl Drop for Arrived<'_> {
     fn drop(&mut self) {
-        for (n, i) in self.values.roots.iter().enumerate() {
-            // SAFETY: it was read from there.
-            unsafe {
-                if let Some(at) = self.values.places.at(*i, self.saved, self.stack) {
-                    *at = *self.roots.add(n) as u64;
-                }
-            }
+        for (n, word) in self.now().into_iter().enumerate() {
+            // SAFETY: there are as many words; the code that goes on reads them before anything else.
+            unsafe { *passed_values().add(n) = word };
         }
         // SAFETY: the mutator's own state; calls of the program have given their roots back.
         unsafe { rpy_state.root_stack_top = self.roots };

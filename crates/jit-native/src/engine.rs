@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashSet;
 use taipan_codegen::CodegenError;
-use taipan_codegen_cranelift::{LoadedImage, Saved};
+use taipan_codegen_cranelift::LoadedImage;
 use taipan_jit::engine::{Entered, Portals};
 use taipan_jit::{Failure, JitProgram, PARAMETERS, ResidualCounts, Word};
 use taipan_lltype::{FuncType, LLGraph, LLType, word_of_u64};
@@ -582,21 +582,16 @@ unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
     with_current(|jit| jit.enter(driver, greens))
 }
 
-/// Makes the code that a cell lacks, which was entered with these registers, and values on
-/// the stack. The cell to go on by.
+/// Makes the code that a cell lacks, which was entered. The cell to go on by.
 ///
 /// # Safety
 /// It is called by [`arrival_code`] for a cell of the compiler.
 ///
 /// [`arrival_code`]: taipan_codegen_cranelift::arrival_code
-pub(crate) unsafe extern "C" fn resume(saved: *mut Saved, stack: *mut u64) -> usize {
+pub(crate) unsafe extern "C" fn resume(cell: usize) -> usize {
     with_current(|jit| {
         // SAFETY: by contract; what a cell's values are stays there as long as the cell.
-        let (cell, arrived) = unsafe {
-            let cell = (*saved).cell();
-            let values = &*(load(second(cell)) as *const Values);
-            (cell, Arrived::new(values, saved, stack))
-        };
+        let arrived = unsafe { Arrived::new(&*(load(second(cell)) as *const Values)) };
         with_room(|| jit.resume(cell, &arrived))
     })
 }

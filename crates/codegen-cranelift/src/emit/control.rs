@@ -51,9 +51,10 @@ impl Emitter<'_, '_> {
                 entries[l.target.index()] += 1;
             }
         }
-        // The function's entry must not be jumped to.
+        // The function's entry must not be jumped to. The arguments of a unit are in memory.
         let start_is_target = entries[graph.startblock.index()] > 1;
-        let entry = start_is_target.then(|| self.b.create_block());
+        let is_unit = self.addresses.is_some();
+        let entry = (start_is_target || is_unit).then(|| self.b.create_block());
         for id in &order {
             let block = self.b.create_block();
             self.blocks[id.index()] = Some(block);
@@ -70,7 +71,10 @@ impl Emitter<'_, '_> {
             let start = self.block(graph.startblock)?;
             self.b.append_block_params_for_function_params(entry);
             self.b.switch_to_block(entry);
-            let args = self.b.block_params(entry).to_vec();
+            let mut args = self.b.block_params(entry).to_vec();
+            if let (true, [cell]) = (is_unit, &args[..]) {
+                args = self.unit_values(*cell)?;
+            }
             self.jump(start, &args);
         }
         let cold = cold_blocks(graph);

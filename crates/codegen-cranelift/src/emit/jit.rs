@@ -1,15 +1,15 @@
 //! Code that is made while a program runs, in units that jump to each other.
 //!
-//! A unit is entered with the address of the *cell* that it was entered by, and with the
-//! values that it needs. A cell is a word with the address of a unit, which may become
-//! another one. Units use Cranelift's `tail` convention, in which a jump gives the frame
-//! back: however many units follow each other, the machine stack does not grow.
+//! A unit is entered with the address of the *cell* that it was entered by. The values that
+//! it needs are in memory: see [`crate::passed`]. A cell is a word with the address of a unit,
+//! which may become another one. Units use Cranelift's `tail` convention, in which a jump gives
+//! the frame back: however many units follow each other, the machine stack does not grow.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
 use cranelift_codegen::ir::{
-    self, AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, Type,
-    UserFuncName, Value,
+    self, AbiParam, AliasRegion, InstBuilder, MemFlagsData, Signature, StackSlotData,
+    StackSlotKind, UserFuncName, Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -18,24 +18,48 @@ use taipan_lltype::{FuncType, LLOperand, LLType};
 
 use super::symbols::Symbols;
 use super::types::{clif_type, signature};
-use super::{Bad, Emitter, PTR};
+use super::{Bad, Emitter, PTR, Regions};
 use crate::isa::Peculiarities;
+use crate::passed::{passed_values, words_of_values};
 
-/// The signature of units that take values of these types, the cell not among them if
-/// it is not among the types.
-pub(crate) fn unit_signature(
-    types: impl IntoIterator<Item = LLType>,
-    result: LLType,
-) -> Result<Signature, Bad> {
+/// The signature of units with that result. The argument is the cell.
+pub(crate) fn unit_signature(result: LLType) -> Signature {
     let mut sig = Signature::new(CallConv::Tail);
-    for ty in types.into_iter().filter(|t| !t.is_void()) {
-        let t = clif_type(ty).ok_or_else(|| format!("a {ty} in a unit"))?;
-        sig.params.push(AbiParam::new(t));
+    sig.params.push(AbiParam::new(PTR));
+    let result = clif_type(result).into_iter();
+    sig.returns = result.map(AbiParam::new).collect();
+    sig
+}
+
+/// Flags of accesses to passed values. Nothing else is in their region within a unit.
+fn passed_flags(region: AliasRegion) -> MemFlagsData {
+    MemFlagsData::trusted().with_alias_region(Some(region))
+}
+
+/// Stores values, which are of these types, where the unit that is entered next finds them.
+fn pass(
+    b: &mut FunctionBuilder<'_>,
+    region: AliasRegion,
+    values: &[(LLType, Value)],
+) -> Result<(), Bad> {
+    let offsets = offsets(values.iter().map(|v| v.0))?;
+    if values.is_empty() {
+        return Ok(());
     }
-    if let Some(t) = clif_type(result) {
-        sig.returns.push(AbiParam::new(t));
+    let area = b.ins().iconst(PTR, passed_values() as i64);
+    for (offset, (_, v)) in offsets.into_iter().zip(values) {
+        if let Some(offset) = offset {
+            b.ins().store(passed_flags(region), *v, area, offset);
+        }
     }
-    Ok(sig)
+    Ok(())
+}
+
+/// The distance of each passed value from the first one, in bytes; none for Void.
+fn offsets(types: impl Iterator<Item = LLType>) -> Result<Vec<Option<i32>>, Bad> {
+    let (words, _) = words_of_values(types).ok_or("a unit has too many values")?;
+    let bytes = |word| i32::try_from(word * 8).ok();
+    Ok(words.into_iter().map(|w| w.and_then(bytes)).collect())
 }
 
 impl Emitter<'_, '_> {
@@ -84,24 +108,35 @@ impl Emitter<'_, '_> {
         result: LLType,
     ) -> Result<Option<Value>, Bad> {
         let cell = self.value(cell)?;
-        let mut values = Vec::with_capacity(passed.len() + 1);
-        values.push(cell);
+        let mut values = Vec::with_capacity(passed.len());
         for a in passed {
-            values.extend(self.maybe(a)?);
+            let value = self.maybe(a)?;
+            values.extend(value.map(|v| (self.ty(a), v)));
         }
-        let mut sig = Signature::new(CallConv::Tail);
-        let types = values.iter().map(|v| self.b.func.dfg.value_type(*v));
-        sig.params = types.map(AbiParam::new).collect();
-        let result: Option<Type> = clif_type(result);
-        sig.returns = result.into_iter().map(AbiParam::new).collect();
-        let sig = self.b.import_signature(sig);
+        pass(&mut self.b, self.regions.state, &values)?;
+        let sig = self.b.import_signature(unit_signature(result));
         let flags = MemFlagsData::new().with_notrap().with_aligned();
         let code = self.b.ins().load(PTR, flags, cell, 0);
-        self.b.ins().return_call_indirect(sig, code, &values);
+        self.b.ins().return_call_indirect(sig, code, &[cell]);
         // What the graph has after it is never reached.
         let rest = self.cold_block();
         self.b.switch_to_block(rest);
-        Ok(result.map(|ty| self.zero(ty)))
+        Ok(clif_type(result).map(|ty| self.zero(ty)))
+    }
+
+    /// The values that the unit is entered with: the cell, which is the argument, and those that were passed.
+    pub(super) fn unit_values(&mut self, cell: Value) -> Result<Vec<Value>, Bad> {
+        let types = self.graph.args().iter().skip(1).map(|v| *self.graph.ty(*v));
+        let types: Vec<LLType> = types.collect();
+        let area = self.b.ins().iconst(PTR, passed_values() as i64);
+        let mut values = vec![cell];
+        for (offset, ty) in offsets(types.iter().copied())?.into_iter().zip(types) {
+            if let (Some(offset), Some(ty)) = (offset, clif_type(ty)) {
+                let flags = passed_flags(self.regions.state);
+                values.push(self.b.ins().load(ty, flags, area, offset));
+            }
+        }
+        Ok(values)
     }
 
     /// `jit_invalidated(word)`
@@ -145,19 +180,20 @@ pub(crate) fn emit_entry(
 ) -> Result<Symbols, Bad> {
     func.name = UserFuncName::default();
     func.signature = signature(ty)?;
-    let mut unit = unit_signature(ty.args.iter().copied(), ty.result)?;
-    unit.params.insert(0, AbiParam::new(PTR));
+    let region = Regions::new(func).state;
     let mut b = FunctionBuilder::new(func, builder_context);
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
+    let types = ty.args.iter().filter(|t| !t.is_void());
+    let values = types.copied().zip(b.block_params(block).to_vec());
+    let values: Vec<(LLType, Value)> = values.collect();
+    pass(&mut b, region, &values)?;
     let cell = b.ins().iconst(PTR, cell as i64);
-    let mut values = vec![cell];
-    values.extend_from_slice(b.block_params(block));
-    let unit = b.import_signature(unit);
+    let unit = b.import_signature(unit_signature(ty.result));
     let flags = MemFlagsData::new().with_notrap().with_aligned();
     let code = b.ins().load(PTR, flags, cell, 0);
-    let call = b.ins().call_indirect(unit, code, &values);
+    let call = b.ins().call_indirect(unit, code, &[cell]);
     let result = b.inst_results(call).to_vec();
     b.ins().return_(&result);
     b.seal_all_blocks();

@@ -76,8 +76,7 @@ pub(crate) fn emit_graph(
         }
         Form::Unit(name, addresses) => {
             func.name = UserFuncName::testcase(name);
-            let types = graph.args().iter().map(|v| *graph.ty(*v));
-            func.signature = unit_signature(types, *graph.ty(graph.returnvar()))?;
+            func.signature = unit_signature(*graph.ty(graph.returnvar()));
             Some(*addresses)
         }
     };

@@ -348,14 +348,8 @@ impl Assembler {
         self.byte(0x58 | (r.0 & 7));
     }
 
-    pub(super) fn ret(&mut self, bytes: u16) {
-        match bytes {
-            0 => self.byte(0xc3),
-            n => {
-                self.byte(0xc2);
-                self.code.extend(n.to_le_bytes());
-            }
-        }
+    pub(super) fn ret(&mut self) {
+        self.byte(0xc3);
     }
 
     /// Calls code at an address that is filled in later; where that goes.

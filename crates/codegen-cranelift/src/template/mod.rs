@@ -30,6 +30,7 @@ use taipan_lltype::{
 };
 
 use crate::Addresses;
+use crate::passed::{passed_values, words_of_values};
 use assembler::{
     Assembler, Cond, Label, Mem, R8, R9, R10, R11, RAX, RBP, RCX, RDI, RDX, RSI, RSP, Reg, Width,
     Xmm,
@@ -77,7 +78,6 @@ impl Templates {
             made: vec![false; graph.blocks.len()],
             hot: Vec::new(),
             cold: Vec::new(),
-            incoming: 0,
             homes: 0,
             outgoing: 0,
             roots: None,
@@ -132,8 +132,6 @@ struct Template<'a> {
     hot: Vec<Work>,
     /// Cold code emitted after the blocks: exits of the unit.
     cold: Vec<Work>,
-    /// Bytes of arguments on the stack that the unit gets.
-    incoming: i32,
     /// Bytes of the frame below the frame pointer that are in use.
     homes: i32,
     /// Bytes of arguments on the stack that calls get, at most.
@@ -154,16 +152,9 @@ impl<'a> Template<'a> {
         let graph = self.graph;
         let order = graph.reachable();
         self.entries[graph.startblock.index()] = 1;
-        let mut largest = 0;
         for b in &order {
-            let block = graph.block(*b);
-            for l in &block.exits {
+            for l in &graph.block(*b).exits {
                 self.entries[l.target.index()] += 1;
-            }
-            for op in &block.operations {
-                if let View::JitExit { values, .. } = op.view() {
-                    largest = largest.max(self.stack_bytes(values)?);
-                }
             }
         }
         self.a.push(RBP);
@@ -172,11 +163,6 @@ impl<'a> Template<'a> {
         self.a.code.extend([0x48, 0x81, 0xec, 0, 0, 0, 0]);
         let size_at = self.a.code.len() - 4;
         let args = graph.args();
-        let passed: Vec<LLOperand> = args.iter().map(|v| LLOperand::Var(*v)).collect();
-        // The first one is the cell.
-        self.incoming = self.stack_bytes(passed.get(1..).unwrap_or_default())?;
-        // Arguments of units that are jumped to may reach below the frame pointer.
-        self.homes = (largest - self.incoming).max(0);
         for b in &order {
             if self.entries[b.index()] > 1 || *b == graph.startblock {
                 for v in &graph.block(*b).inputargs {
@@ -217,52 +203,27 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// Bytes that values take on the stack which are passed to a unit after its cell.
-    fn stack_bytes(&self, values: &[LLOperand]) -> Done<i32> {
-        let (mut ints, mut floats, mut stack) = (1, 0, 0);
-        for o in values {
-            let ty = self.ty(o);
-            if ty.is_void() {
-                continue;
-            }
-            let (count, most) = match self.is_float(ty)? {
-                true => (&mut floats, FLOATS),
-                false => (&mut ints, INTS.len()),
-            };
-            if *count == most {
-                stack += 8;
-            } else {
-                *count += 1;
-            }
-        }
-        Ok((stack + 15) & !15)
-    }
-
-    /// Stores what the unit gets.
+    /// Stores what the unit gets: the cell is in a register, the other values are where units pass them.
     fn arguments(&mut self, args: &[VarId]) -> Done<()> {
-        let (mut ints, mut floats, mut stack) = (0, 0, 0);
-        for v in args {
-            let ty = *self.graph.ty(*v);
-            let Place::Home(home) = self.places[v.index()] else {
+        let [cell, passed @ ..] = args else {
+            return Err(Unknown);
+        };
+        let Place::Home(home) = self.places[cell.index()] else {
+            return Err(Unknown);
+        };
+        self.a.store(Mem(RBP, home), RDI);
+        self.a.mov_imm(R11, passed_values() as i64);
+        let types = passed.iter().map(|v| *self.graph.ty(*v));
+        let (words, _) = words_of_values(types).ok_or(Unknown)?;
+        for (v, word) in passed.iter().zip(words) {
+            let (Place::Home(home), Some(word)) = (self.places[v.index()], word) else {
                 continue;
             };
-            if self.is_float(ty)? {
-                if floats < FLOATS {
-                    self.a.store_float(Mem(RBP, home), Xmm(floats as u8));
-                    floats += 1;
-                    continue;
-                }
-            } else if ints < INTS.len() {
-                let r = INTS[ints];
-                ints += 1;
-                self.a.extend(r, self.width(ty)?);
-                self.keep(home, r);
-                continue;
-            }
-            self.a
-                .load_as(RAX, Mem(RBP, 16 + stack * 8), self.width_of_bits(ty)?);
-            self.a.store(Mem(RBP, home), RAX);
-            stack += 1;
+            self.pinned = 0;
+            let r = self.fresh();
+            let width = self.width_of_bits(*self.graph.ty(*v))?;
+            self.a.load_as(r, Mem(R11, word as i32 * 8), width);
+            self.keep(home, r);
         }
         Ok(())
     }
@@ -483,58 +444,33 @@ impl<'a> Template<'a> {
         }
         self.a.mov(RSP, RBP);
         self.a.pop(RBP);
-        self.a
-            .ret(u16::try_from(self.incoming).map_err(|_| Unknown)?);
+        self.a.ret();
         Ok(())
     }
 
     /// Jumps to the unit of a cell.
     fn exit(&mut self, cell: &LLOperand, values: &[LLOperand]) -> Done<()> {
-        let outgoing = self.stack_bytes(values)?;
-        let shift = self.incoming - outgoing;
-        if shift != 0 {
-            // The return address moves to below the arguments.
-            self.a.load(RAX, Mem(RBP, 8));
-            self.a.load(R10, Mem(RBP, 0));
-            self.overwritten(R10);
+        let (words, _) = words_of_values(values.iter().map(|o| self.ty(o))).ok_or(Unknown)?;
+        self.a.mov_imm(R11, passed_values() as i64);
+        for (o, word) in values.iter().zip(words) {
+            let Some(word) = word else { continue };
+            self.checked_type(self.ty(o))?;
+            let at = Mem(R11, word as i32 * 8);
+            let from = self.place(o)?;
+            let held = match from {
+                Place::Home(home) => self.in_register(home),
+                Place::Known(_) | Place::None => None,
+            };
+            let r = held.unwrap_or_else(|| {
+                self.read(RAX, from);
+                RAX
+            });
+            self.a.store(at, r);
         }
         let cell = self.place(cell)?;
-        let mut in_registers = vec![(RDI, cell)];
-        let mut in_floats = Vec::new();
-        let mut stack = 0;
-        for o in values {
-            let ty = self.ty(o);
-            if ty.is_void() {
-                continue;
-            }
-            let from = self.place(o)?;
-            if self.is_float(ty)? {
-                if in_floats.len() < FLOATS {
-                    in_floats.push(from);
-                    continue;
-                }
-            } else if in_registers.len() < INTS.len() {
-                in_registers.push((INTS[in_registers.len()], from));
-                continue;
-            }
-            self.read(R11, from);
-            self.a.store(Mem(RBP, 16 + shift + stack), R11);
-            stack += 8;
-        }
-        for (i, from) in in_floats.into_iter().enumerate() {
-            self.read_float(Xmm(i as u8), from, R11);
-        }
-        for (r, from) in in_registers {
-            self.read(r, from);
-        }
-        if shift == 0 {
-            self.a.mov(RSP, RBP);
-            self.a.pop(RBP);
-        } else {
-            self.a.store(Mem(RBP, 8 + shift), RAX);
-            self.a.lea(RSP, Mem(RBP, 8 + shift));
-            self.a.mov(RBP, R10);
-        }
+        self.read(RDI, cell);
+        self.a.mov(RSP, RBP);
+        self.a.pop(RBP);
         self.a.jump_mem(Mem(RDI, 0));
         Ok(())
     }
