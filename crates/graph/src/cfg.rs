@@ -68,14 +68,27 @@ impl Dominators {
             changed = false;
             for b in order.iter().filter(|b| **b != graph.startblock) {
                 let mut new = None;
+                let entries = &entries[b.index()];
                 // Deepest predecessor first: the common dominator moves up one step at a time. Shallow ones first would
-                // walk from each deep predecessor up to the start block: quadratic for blocks with many entries.
-                for link in entries[b.index()].iter().rev() {
+                // walk from each deep predecessor up to the start block: quadratic for blocks with many entries. The
+                // shallowest one comes second: if the start block is all that both have in common, no other is needed.
+                let (first, others) = match &entries[..] {
+                    [first, others @ ..] => (Some(first), others),
+                    [] => (None, &entries[..]),
+                };
+                let (last, others) = match others {
+                    [others @ .., last] => (Some(last), others),
+                    [] => (None, others),
+                };
+                for link in last.into_iter().chain(first).chain(others.iter().rev()) {
                     if this.idom[link.source.index()].is_some() {
                         new = Some(match new {
                             None => link.source,
                             Some(other) => this.common(other, link.source),
                         });
+                    }
+                    if new == Some(graph.startblock) {
+                        break;
                     }
                 }
                 if this.idom[b.index()] != new {

@@ -277,11 +277,12 @@ impl Cse<'_> {
             immutable,
         }) = place(g, op, self.around)
         {
+            let place = self.ways.number(place);
             if let Some(value) = stored {
-                let there = memory.store(place, value);
+                let there = self.ways.store(memory, place, value);
                 return there.then(|| constant(LLConst::void()));
             }
-            if let Some(value) = self.ways.load(g, memory, &place, ty) {
+            if let Some(value) = self.ways.load(g, memory, place, ty) {
                 return Some(value);
             }
             if immutable {
@@ -313,7 +314,7 @@ impl Cse<'_> {
     fn affect(&self, op: &Operation<LowLevel>, memory: &mut Memory) {
         match self.around.effect(op) {
             Effect::None => {}
-            Effect::Calls(fs) => memory.called(fs, self.around),
+            Effect::Calls(fs) => self.ways.called(memory, fs, self.around),
             Effect::Anything => memory.clear(),
         }
     }

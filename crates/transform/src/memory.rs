@@ -17,7 +17,8 @@
 //! A load of what every way has at hand becomes an input argument; links that pass
 //! constants may then skip the switch that it was for.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use taipan_graph::{
     BlockId, ExitCase, ExitSwitch, Link, LinkId, Operation, VarId, entry_map, find_loops,
 };
@@ -257,9 +258,13 @@ enum Held {
     Merged(BlockId),
 }
 
+/// A place by its number in [`Ways`]. Memory is copied at branches and compared where ways meet, places are large.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct PlaceId(usize);
+
 /// What places hold at a point of the program.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Memory(FxHashMap<Place, Held>);
+pub(crate) struct Memory(FxHashMap<PlaceId, Held>);
 
 impl Memory {
     /// Something unknown may have been written anywhere.
@@ -267,25 +272,8 @@ impl Memory {
         self.0.clear();
     }
 
-    /// One of these functions is called.
-    pub(crate) fn called(&mut self, fs: &[FuncSym], around: Around<'_>) {
-        self.0
-            .retain(|p, _| around.access(fs, &p.kind) != CallAccess::Writes);
-    }
-
-    /// A store. Answers whether the value was there already.
-    pub(crate) fn store(&mut self, place: Place, value: LLOperand) -> bool {
-        let value = Held::Value(value);
-        if self.0.get(&place) == Some(&value) {
-            return true;
-        }
-        self.0.retain(|p, _| !place.kind.may_alias(&p.kind));
-        self.0.insert(place, value);
-        false
-    }
-
-    /// What a load has found.
-    pub(crate) fn loaded(&mut self, place: Place, value: LLOperand) {
+    /// A load has found this value.
+    pub(crate) fn loaded(&mut self, place: PlaceId, value: LLOperand) {
         self.0.insert(place, Held::Value(value));
     }
 }
@@ -297,7 +285,8 @@ pub(crate) struct Ways<'a> {
     /// For links to blocks that others lead to, too.
     on_links: FxHashMap<LinkId, Memory>,
     /// Input arguments that were made of loads.
-    made: FxHashMap<(BlockId, Place), VarId>,
+    made: FxHashMap<(BlockId, PlaceId), VarId>,
+    places: IndexSet<Place, FxBuildHasher>,
     /// What loops write, by their headers.
     loops: FxHashMap<BlockId, Writes<'a>>,
 }
@@ -309,10 +298,38 @@ impl<'a> Ways<'a> {
             entries: entry_map(g),
             on_links: FxHashMap::default(),
             made: FxHashMap::default(),
+            places: IndexSet::default(),
             loops: loops
                 .map(|l| (l.header, Writes::of(g, &l.blocks, around)))
                 .collect(),
         }
+    }
+
+    /// The number of a place.
+    pub(crate) fn number(&mut self, place: Place) -> PlaceId {
+        PlaceId(self.places.insert_full(place).0)
+    }
+
+    fn kind(&self, place: PlaceId) -> &Kind {
+        &self.places[place.0].kind
+    }
+
+    /// One of these functions is called.
+    pub(crate) fn called(&self, memory: &mut Memory, fs: &[FuncSym], around: Around<'_>) {
+        let writes = |p: &PlaceId| around.access(fs, self.kind(*p)) == CallAccess::Writes;
+        memory.0.retain(|p, _| !writes(p));
+    }
+
+    /// A store. True if the value was there already.
+    pub(crate) fn store(&self, memory: &mut Memory, place: PlaceId, value: LLOperand) -> bool {
+        let value = Held::Value(value);
+        if memory.0.get(&place) == Some(&value) {
+            return true;
+        }
+        let kind = self.kind(place);
+        memory.0.retain(|p, _| !kind.may_alias(self.kind(*p)));
+        memory.0.insert(place, value);
+        false
     }
 
     /// Number of links into a block.
@@ -344,7 +361,7 @@ impl<'a> Ways<'a> {
                     (Held::Value(o), _) => Held::Value(value(o)),
                     (merged, _) => merged.clone(),
                 };
-                (place.clone(), held)
+                (*place, held)
             });
             let known = Memory(known.collect());
             self.on_links.insert(LinkId { source: b, exit }, known);
@@ -373,17 +390,17 @@ impl<'a> Ways<'a> {
             reason = "what is known of a place depends on that place alone"
         )]
         for (place, held) in &first.0 {
-            if writes.is_some_and(|w| w.may_change(&place.kind)) {
+            if writes.is_some_and(|w| w.may_change(self.kind(*place))) {
                 continue;
             }
             let mut rest = others.iter().map(|m| m.0.get(place));
             if rest.clone().all(|other| other == Some(held)) {
-                known.0.insert(place.clone(), held.clone());
+                known.0.insert(*place, held.clone());
             } else if all
                 && matches!(held, Held::Value(_))
                 && rest.all(|other| matches!(other, Some(Held::Value(_))))
             {
-                known.0.insert(place.clone(), Held::Merged(b));
+                known.0.insert(*place, Held::Merged(b));
             }
         }
         known
@@ -395,24 +412,24 @@ impl<'a> Ways<'a> {
         &mut self,
         g: &mut LLGraph,
         memory: &mut Memory,
-        place: &Place,
+        place: PlaceId,
         ty: LLType,
     ) -> Option<LLOperand> {
-        let b = match memory.0.get(place)? {
+        let b = match memory.0.get(&place)? {
             Held::Value(o) => return Some(o.clone()),
             Held::Merged(b) => *b,
         };
-        let v = match self.made.get(&(b, place.clone())) {
+        let v = match self.made.get(&(b, place)) {
             Some(v) => *v,
             None => self.make(g, b, place, ty)?,
         };
-        memory.loaded(place.clone(), v.into());
+        memory.loaded(place, v.into());
         Some(v.into())
     }
 
-    fn make(&mut self, g: &mut LLGraph, b: BlockId, place: &Place, ty: LLType) -> Option<VarId> {
+    fn make(&mut self, g: &mut LLGraph, b: BlockId, place: PlaceId, ty: LLType) -> Option<VarId> {
         let links = &self.entries[b.index()];
-        let value = |l: &LinkId| match self.on_links.get(l)?.0.get(place)? {
+        let value = |l: &LinkId| match self.on_links.get(l)?.0.get(&place)? {
             Held::Value(o) => Some(o.clone()),
             Held::Merged(_) => None,
         };
@@ -425,7 +442,7 @@ impl<'a> Ways<'a> {
         for (l, o) in links.iter().zip(values) {
             g.link_mut(*l).args.push(o);
         }
-        self.made.insert((b, place.clone()), v);
+        self.made.insert((b, place), v);
         Some(v)
     }
 }
