@@ -49,6 +49,11 @@ const MOST_INSIDE: usize = 2;
 const MOST_PORTALS: usize = 12;
 const MOST_FOLLOWED: usize = 1_500;
 
+/// Number of blocks of a function above which code continues in another function where a loop closes: in an existing one
+/// for the greens, and in a new one. Otherwise code behind a loop is a part of every function that gets there.
+const LARGE: usize = 2_000;
+const VERY_LARGE: usize = 4_000;
+
 /// Kinds of merge points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergePlace {
@@ -647,7 +652,7 @@ impl Specializer<'_> {
         }
         // Each function has at least what is at its own merge point.
         let began = !followed && state.version.is_some();
-        if began && (self.is_full() || self.goes_on_elsewhere(&words)) {
+        if began && (self.is_full() || self.goes_on_elsewhere(&state, &words)) {
             if self.closes_loop(world, &state, op, &words, true)? {
                 return Ok(None);
             }
@@ -738,8 +743,14 @@ impl Specializer<'_> {
     /// Whether what comes at a merge point is left to another residual function, since this
     /// one is large already. Where large loops are cut into functions, these begin at the
     /// same places each time around.
-    fn goes_on_elsewhere(&self, greens: &[Word]) -> bool {
-        self.residual.block_count() > self.most_blocks / 2 && self.started.borrow().contains(greens)
+    fn goes_on_elsewhere(&self, state: &JitState, greens: &[Word]) -> bool {
+        let half = self.most_blocks / 2;
+        let (in_existing, in_any) = match state.frame().closes {
+            true => (LARGE.min(half), VERY_LARGE),
+            false => (half, usize::MAX),
+        };
+        let blocks = self.residual.block_count();
+        blocks > in_any || blocks > in_existing && self.started.borrow().contains(greens)
     }
 
     /// Jumps to an existing version of a merge point that is at least as general as the state. Compiles nothing else.
