@@ -236,7 +236,7 @@ fn conftests_that_fail() {
         (
             "import pytest\n@pytest.fixture(scope='year')\ndef f(): pass\n",
             "there is no scope 'year'",
-            "_taipan_fixtures.py:28",
+            "conftest.py:2",
         ),
     ];
     for (text, message, place) in wrong {

@@ -925,7 +925,10 @@ fn with_traceback(
     frames: &[TracebackEntry],
 ) -> Diagnostic {
     let place = |f: &TracebackEntry| span_of(it.db, f.code, f.pc);
-    let primary = frames.iter().find_map(place);
+    // What ships with the compiler is nothing to change: the call that leads there is.
+    let own = |s: &Span| !s.file.path(it.db).starts_with(SHIPPED);
+    let primary =
+        (frames.iter().filter_map(place).find(own)).or_else(|| frames.iter().find_map(place));
     let raised = match frames.first().map(|f| f.code.qualname(it.db)) {
         None => "raised at import time".to_owned(),
         Some(name) if **name == *"<module>" => "raised at import time".to_owned(),
