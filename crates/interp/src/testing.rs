@@ -37,6 +37,8 @@ pub struct TestItem {
     pub xfail: Option<Box<str>>,
     /// Whether passing in spite of `xfail` is a failure.
     pub strict: bool,
+    /// Whether `xfail` names exceptions. Then only the interpreter knows an expected failure.
+    pub raises: bool,
     /// Why it cannot be run.
     pub problem: Option<Box<str>>,
     /// Why it can only be interpreted.
@@ -162,6 +164,7 @@ impl Observed {
     fn start(self, it: &mut Interp) {
         it.ended_frames = self.locals.then(EndedFrames::default);
         it.notes_execution = self.lines;
+        it.folder = Some(it.absolute("."));
     }
 }
 
@@ -404,6 +407,7 @@ impl RawItem {
             skip: text(get(4)),
             xfail: text(get(5)),
             strict: matches!(get(6), Value::Bool(true)),
+            raises: matches!(get(13), Value::Bool(true)),
             problem: text(get(7)),
             interpreted: text(get(8)),
             kinds: text(get(10)).unwrap_or_default(),

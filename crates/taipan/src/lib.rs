@@ -70,7 +70,11 @@ pub unsafe fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version are no errors.
-            let code = if e.use_stderr() { 2 } else { 0 };
+            let code = match e.use_stderr() {
+                true if std::env::args_os().nth(1).is_some_and(|a| a == "test") => test::USAGE,
+                true => 2,
+                false => 0,
+            };
             let _ = e.print();
             return ExitCode::from(code);
         }

@@ -158,7 +158,7 @@ fn numbers_out_of_range() {
     }
     for timeout in ["0", "-1", "inf", "soon"] {
         let o = case.taipan(&["test", "--timeout", timeout, "main.py"]);
-        expect(&o, 2, &["--timeout"]);
+        expect(&o, 4, &["--timeout"]);
     }
 }
 

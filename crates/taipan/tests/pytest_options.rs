@@ -109,7 +109,7 @@ fn marks_choose_tests() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    assert_eq!(o.status.code(), Some(2));
+    assert_eq!(o.status.code(), Some(4));
 }
 
 /// The output of each test follows its result.
@@ -392,7 +392,7 @@ def test_size(size):
         ),
     ] {
         let o = output(&folder, args);
-        assert_eq!(o.status.code(), Some(2), "{args}");
+        assert_eq!(o.status.code(), Some(4), "{args}");
         let stderr = String::from_utf8_lossy(&o.stderr);
         assert_eq!(stderr, format!("taipan: {message}\n"), "{args}");
     }

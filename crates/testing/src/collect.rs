@@ -33,6 +33,8 @@ pub(super) struct Test {
     pub(super) xfail: Option<String>,
     /// Whether passing in spite of `xfail` is a failure.
     pub(super) strict: bool,
+    /// Whether `xfail` names exceptions.
+    pub(super) raises: bool,
     /// Why it cannot be run.
     pub(super) problem: Option<String>,
     /// Why it can only be interpreted.
@@ -233,6 +235,7 @@ fn test(db: &Database, program: Program, number: usize, item: &TestItem) -> Test
         skip: text(&item.skip),
         xfail: text(&item.xfail),
         strict: item.strict,
+        raises: item.raises,
         problem: text(&item.problem),
         interpreted: text(&item.interpreted),
     }

@@ -590,6 +590,8 @@ fn expected(test: &Test, outcome: TestOutcome) -> TestOutcome {
         return outcome;
     };
     match outcome {
+        // It raised another exception, or no test of this kind came to one.
+        TestOutcome::Failed(_) if test.raises => outcome,
         TestOutcome::Failed(_) => TestOutcome::ExpectedFailure(reason.clone()),
         TestOutcome::Passed if test.strict => {
             TestOutcome::Failed(TestFailure::Said(format!("[XPASS(strict)] {reason}")))

@@ -48,6 +48,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use camino::Utf8PathBuf;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_base::{Db, Program};
 use taipan_code::{Code, CodeId};
@@ -200,6 +201,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) plainly: Option<Ref>,
     /// State of `random`.
     pub(crate) random: u64,
+    /// The current folder of a test, which may change it. Import time has the target's folder.
+    pub(crate) folder: Option<Utf8PathBuf>,
     /// Source files run as modules, in order.
     pub(crate) files: Vec<taipan_base::File>,
     /// Bodies of the modules among them, by the name under which each was run.
@@ -304,6 +307,7 @@ impl<'db> Interp<'db> {
             nesting: 0,
             plainly: None,
             random: 0x2545_f491_4f6c_dd1d,
+            folder: None,
             files: Vec::new(),
             module_bodies: ModuleBodies::default(),
             last_stack: Vec::new(),

@@ -261,6 +261,17 @@ class Run(object):
 
     def run(self):
         item = self.item
+        if item.raises is None:
+            self.run_phases()
+            return
+        try:
+            self.run_phases()
+        except item.raises:
+            from _taipan_testing import xfail
+            xfail(item.xfail)
+
+    def run_phases(self):
+        item = self.item
         passed = False
         # No handler: the way of the exception is shown as it was.
         try:
@@ -410,6 +421,9 @@ class CaptureFixture(object):
     def stop(self):
         sys.stdout, sys.stderr = self.saved
 
+    def resume(self):
+        sys.stdout, sys.stderr = self.out, self.err
+
     def disabled(self):
         return CaptureDisabled(self)
 
@@ -422,11 +436,41 @@ class CaptureDisabled(object):
         self.capture.stop()
 
     def __exit__(self, type, value, traceback):
-        sys.stdout, sys.stderr = self.capture.out, self.capture.err
+        self.capture.resume()
+
+
+class DescriptorCapture(CaptureFixture):
+    """What the test writes to the descriptors 1 and 2 as well, by way of `os.write`."""
+
+    def start(self):
+        CaptureFixture.start(self)
+        self.write = os.write
+        os.write = self.written
+
+    def written(self, fd, data):
+        if fd not in (1, 2):
+            return self.write(fd, data)
+        (self.out if fd == 1 else self.err).write(data)
+        return len(data)
+
+    def stop(self):
+        CaptureFixture.stop(self)
+        os.write = self.write
+
+    def resume(self):
+        CaptureFixture.resume(self)
+        os.write = self.written
 
 
 def capture(request):
-    fixture = CaptureFixture()
+    return captured_by(CaptureFixture(), request)
+
+
+def capture_descriptors(request):
+    return captured_by(DescriptorCapture(), request)
+
+
+def captured_by(fixture, request):
     request.addfinalizer(fixture.stop)
     return fixture
 
@@ -505,6 +549,21 @@ class MonkeyPatch(object):
     def undo(self):
         while self._undo:
             self._undo.pop()()
+
+    @staticmethod
+    def context():
+        return PatchedBlock()
+
+
+class PatchedBlock(object):
+    """`with monkeypatch.context() as m`"""
+
+    def __enter__(self):
+        self.patch = MonkeyPatch()
+        return self.patch
+
+    def __exit__(self, type, value, traceback):
+        self.patch.undo()
 
 
 def restore_attr(target, name, old):
@@ -591,11 +650,90 @@ def recwarn(request):
     return recorder
 
 
+class LogCapture(object):
+    """The records of `logging` while a test runs."""
+
+    def __init__(self):
+        import logging
+
+        class Records(logging.Handler):
+            def emit(_, record):
+                self.records.append(record)
+
+        self.records = []
+        self.handler = Records()
+        self.formatter = logging.Formatter('%(levelname)-8s %(name)s:%(filename)s:%(lineno)d %(message)s')
+        # Levels that the test sets, with those of before.
+        self.levels = []
+        logging.getLogger().addHandler(self.handler)
+
+    def stop(self):
+        import logging
+        logging.getLogger().removeHandler(self.handler)
+        while self.levels:
+            target, level = self.levels.pop()
+            target.setLevel(level)
+
+    @property
+    def messages(self):
+        return [r.getMessage() for r in self.records]
+
+    @property
+    def record_tuples(self):
+        return [(r.name, r.levelno, r.getMessage()) for r in self.records]
+
+    @property
+    def text(self):
+        return ''.join([self.formatter.format(r) + '\n' for r in self.records])
+
+    def get_records(self, when):
+        return self.records
+
+    def clear(self):
+        del self.records[:]
+
+    def set_level(self, level, logger=None):
+        import logging
+        for target in (logging.getLogger(logger), self.handler):
+            self.levels.append((target, target.level))
+            target.setLevel(level)
+
+    def at_level(self, level, logger=None):
+        return LevelBlock(self, level, logger)
+
+
+class LevelBlock(object):
+    """`with caplog.at_level(level)`"""
+
+    def __init__(self, capture, level, logger):
+        self.args = capture, level, logger
+
+    def __enter__(self):
+        capture, level, logger = self.args
+        capture.set_level(level, logger)
+
+    def __exit__(self, type, value, traceback):
+        capture = self.args[0]
+        for _ in range(2):
+            target, level = capture.levels.pop()
+            target.setLevel(level)
+
+
+def caplog(request):
+    fixture = LogCapture()
+    request.addfinalizer(fixture.stop)
+    return fixture
+
+
 BUILTIN = {}
 for _name, _make in [
     ('tmpdir', lambda r: local_path(tempfile.mkdtemp(prefix=test_name(r) + '-'))),
     ('tmp_path', lambda r: tmp_path_of(tempfile.mkdtemp(prefix=test_name(r) + '-'))),
     ('capsys', capture),
+    ('capsysbinary', capture),
+    ('capfd', capture_descriptors),
+    ('capfdbinary', capture_descriptors),
+    ('caplog', caplog),
     ('recwarn', recwarn),
     ('monkeypatch', monkeypatch),
 ]:

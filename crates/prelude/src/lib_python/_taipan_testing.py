@@ -185,6 +185,8 @@ class Item(object):
         self.skip = None
         self.xfail = None
         self.strict = False
+        # The exceptions that the mark `xfail` names.
+        self.raises = None
         self.problem = None
         # Why it can only be interpreted.
         self.interpreted = None
@@ -209,7 +211,7 @@ class Item(object):
     def record(self):
         return (self.name, self.runner, self.func, self.keywords, self.skip, self.xfail,
                 self.strict, self.problem, self.interpreted, self.node or self, self.kinds(),
-                self.line, self.mark_names)
+                self.line, self.mark_names, self.raises is not None)
 
     def kinds(self):
         """Of what kinds its arguments are: tests of one function whose arguments are of
@@ -252,6 +254,7 @@ class Item(object):
                 if not m.args or [c for c in m.args if holds(c, namespace)]:
                     self.xfail = reason or ''
                     self.strict = bool(m.kwds.get('strict', False))
+                    self.raises = m.kwds.get('raises')
                     if not m.kwds.get('run', True):
                         self.skip = self.skip or '[NOTRUN] ' + reason
 
@@ -507,6 +510,8 @@ def why_interpreted(item):
         return "it uses the fixture 'request'"
     if is_generator(item.func):
         return 'it yields'
+    if item.raises is not None:
+        return 'its mark xfail names exceptions'
     return None
 
 

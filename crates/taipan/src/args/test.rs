@@ -38,7 +38,7 @@ pub(crate) struct TestArgs {
     #[arg(long, alias = "ff")]
     pub(crate) failed_first: bool,
     /// Stop after the first failure.
-    #[arg(short = 'x', long)]
+    #[arg(short = 'x', long, alias = "exitfirst")]
     pub(crate) exit_first: bool,
     /// Stop after N failures.
     #[arg(long = "maxfail", value_name = "N")]
@@ -55,7 +55,7 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) trust: bool,
     /// Only list the tests.
-    #[arg(long, alias = "co")]
+    #[arg(long, alias = "co", alias = "collectonly")]
     pub(crate) collect_only: bool,
     /// Also write the results as JUnit XML.
     #[arg(long, value_name = "FILE", alias = "junitxml")]

@@ -33,7 +33,7 @@ pub(crate) fn test(args: &TestArgs) -> i32 {
     context.go_on("test", &paths);
     let code = match options(args, context) {
         Ok(options) => run_tests(args, &options, context),
-        Err(f) => context.fail(&f),
+        Err(f) => failed(context, &f),
     };
     let code = context.finish(&args.common, code);
     context.leave();
@@ -141,26 +141,38 @@ fn run_tests(args: &TestArgs, options: &TestOptions, context: &mut Context) -> i
     };
     let report = match report {
         Ok(report) => report,
-        Err(f) => return context.fail(&f),
+        Err(f) => return failed(context, &f),
     };
     if let Some(file) = &args.junit_xml
         && let Err(e) = junit::write(&context.db, &report, file)
     {
-        return context.fail(&Failure::Usage(format!("{file}: {e}")));
+        return failed(context, &Failure::Usage(format!("{file}: {e}")));
     }
     if let Err(e) = coverage::write_files(&context.db, args, &report) {
-        return context.fail(&Failure::Usage(e));
+        return failed(context, &Failure::Usage(e));
     }
     exit_code(&report).max(written)
 }
 
-/// 1 where anything failed; 2 where there was nothing to do, which is hardly meant.
+/// The exit code of wrong usage, as in pytest.
+pub(crate) const USAGE: u8 = 4;
+
+/// Reports a failure of the run as a whole. Returns the exit code.
+fn failed(context: &Context, failure: &Failure) -> i32 {
+    let code = context.fail(failure);
+    match failure {
+        Failure::Usage(_) => USAGE.into(),
+        _ => code,
+    }
+}
+
+/// The exit codes of pytest: 1 where anything failed, 5 where there was nothing to do.
 pub(crate) fn exit_code(report: &TestReport) -> i32 {
     let found = &report.collected;
     if report.failures() > 0 {
         1
     } else if found.ids.is_empty() && found.skipped.is_empty() {
-        2
+        5
     } else {
         0
     }

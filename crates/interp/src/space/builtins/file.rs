@@ -79,10 +79,13 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
 }
 
 impl Interp<'_> {
-    /// A path as the system knows it: relative ones start at the target's folder.
+    /// A path as the system knows it: relative ones start at the current folder.
     pub(crate) fn absolute(&self, name: &str) -> Utf8PathBuf {
-        let target = self.program.target(self.db);
-        let mut base = target.parent().map_or("/".into(), Utf8PathBuf::from);
+        let target = || {
+            let target = self.program.target(self.db);
+            target.parent().map_or("/".into(), Utf8PathBuf::from)
+        };
+        let mut base = self.folder.clone().unwrap_or_else(target);
         base.push(name);
         let mut out = Utf8PathBuf::new();
         for c in base.components() {

@@ -105,7 +105,6 @@ const SYSTEM: &[&str] = &[
     "imputil",
     "lib2to3",
     "linuxaudiodev",
-    "logging",
     "macurl2path",
     "mailbox",
     "mailcap",
