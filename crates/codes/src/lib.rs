@@ -207,7 +207,7 @@ codes! {
     // The JIT generator.
     TP0601 UnknownHint;
     TP0602 SpecializerGaveUp;
-    TP0603 MisplacedMergePoint;
+    TP0603 MisplacedMergePoint = Warn;
     TP0604 ImmutableWritten = Warn;
 }
 

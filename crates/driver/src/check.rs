@@ -10,6 +10,7 @@ use crate::program::{
     SYNTAX, compile_diagnostics, entry_roots, has_errors, import_diagnostics, placed,
 };
 use crate::result_cache::{Question, remember_check};
+use crate::stages::drivers::driver_warning;
 use crate::stages::late_writes::late_write_warnings;
 use crate::stages::whole::{difference_warnings, typing_diagnostics};
 use crate::timing::Timings;
@@ -76,6 +77,7 @@ fn all_diagnostics(db: &Database, program: Program, timings: &mut Timings) -> Ve
                 if !has_errors(&all) {
                     let late = || late_write_warnings(db, roots);
                     all.extend(timings.phase("late writes", late));
+                    all.extend(timings.phase("drivers", || driver_warning(db, roots)));
                     let differences = || difference_warnings(db, roots);
                     all.extend(timings.phase("differences", differences));
                     let dead = || taipan_annotator::dead_operation_warnings(db, roots);

@@ -245,12 +245,32 @@ pub struct Portal {
     pub greens: usize,
 }
 
+/// Why a function cannot be split before its merge point.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MisplacedMarker {
+    /// In words.
+    pub message: String,
+    /// The remedy.
+    pub help: &'static str,
+}
+
+fn no_merge_point() -> MisplacedMarker {
+    MisplacedMarker {
+        message: "there is no merge point".to_owned(),
+        help: "call `jit_merge_point()` at the head of the interpreter's loop",
+    }
+}
+
 /// Splits a function before its merge point.
-pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Portal, String> {
+pub fn portal(
+    function: &FuncSym,
+    graph: &LLGraph,
+    marker: &Marker,
+) -> Result<Portal, MisplacedMarker> {
     let mut g = graph.clone();
     let after = g.split_block(marker.block, marker.op + 1);
     let Some(op) = g.block_mut(marker.block).operations.pop() else {
-        return Err("there is no merge point".to_owned());
+        return Err(no_merge_point());
     };
     let needed = g.block(marker.block).exits[0].args.clone();
     let View::JitMarker {
@@ -260,7 +280,7 @@ pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Po
         ..
     } = op.view()
     else {
-        return Err("there is no merge point".to_owned());
+        return Err(no_merge_point());
     };
     let (mut values, greens) = marker_values(&g, &op);
     if marker.automatic {
@@ -273,11 +293,14 @@ pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Po
         if let (LLOperand::Var(_), Some(first)) = (o, values[..i].iter().position(|x| x == o)) {
             let name = |i: usize| if i < greens { "green" } else { "red" };
             let v = values[i].as_var().map_or("", |v| &*g.vars[v.index()].name);
-            return Err(format!(
-                "the {} variable `{v}` of the merge point is a {} one as well",
-                name(i),
-                name(first),
-            ));
+            return Err(MisplacedMarker {
+                message: format!(
+                    "the {} variable `{v}` of the merge point is a {} one as well",
+                    name(i),
+                    name(first),
+                ),
+                help: "name it once",
+            });
         }
         let ty = operand_ty(&g, o);
         inputs.push(match o {
@@ -293,12 +316,15 @@ pub fn portal(function: &FuncSym, graph: &LLGraph, marker: &Marker) -> Result<Po
             None if operand_ty(&g, o).is_void() => LLOperand::Const(LLConst::void()),
             None => {
                 let name = o.as_var().map_or("", |v| &*g.vars[v.index()].name);
-                return Err(match name {
-                    "" => "a value that is used after the merge point is neither green nor red"
-                        .to_owned(),
-                    name => format!(
-                        "`{name}` is used after the merge point, and is neither green nor red"
-                    ),
+                return Err(MisplacedMarker {
+                    message: match name {
+                        "" => "a value that is used after the merge point is neither green nor red"
+                            .to_owned(),
+                        name => format!(
+                            "`{name}` is used after the merge point, and is neither green nor red"
+                        ),
+                    },
+                    help: "add it to the reds of the driver, and pass it to `jit_merge_point()`",
                 });
             }
         });

@@ -70,9 +70,9 @@ pub use arguments::{Built, VirtualArguments};
 pub use code::TsGraph;
 pub use colors::CallColor;
 pub use drivers::{
-    DriverHooks, DriverInfo, MOST_LEFT, Marker, MarkerKind, PARAMETERS, Portal, SET_PARAM,
-    enter_compiled_code, has_markers, markers, portal, portal_of, rest, rest_of, rest_sym, runner,
-    runner_of, runner_sym,
+    DriverHooks, DriverInfo, MOST_LEFT, Marker, MarkerKind, MisplacedMarker, PARAMETERS, Portal,
+    SET_PARAM, enter_compiled_code, has_markers, markers, portal, portal_of, rest, rest_of,
+    rest_sym, runner, runner_of, runner_sym,
 };
 pub use explain::{HintError, Step};
 pub use generate::Generator;

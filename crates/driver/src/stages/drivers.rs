@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
-use taipan_base::{Db, Diagnostic, ErrorCode, Span, noted};
+use taipan_base::{Db, Diagnostic, ErrorCode, Severity, Span, noted};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{ModuleName, ObjData, Object, module_named};
 use taipan_jit::{
@@ -88,7 +88,7 @@ fn split_at_merge_point(db: &dyn Db, f: LLFunction) -> Result<Arc<Portal>, Diagn
     };
     taipan_jit::portal(f.sym(db), &graph, point)
         .map(Arc::new)
-        .map_err(|text| wrong(Some(point), text))
+        .map_err(|e| wrong(Some(point), e.message).with_help(e.help))
 }
 
 /// The graph of a portal or of its runner, if the function is one.
@@ -133,6 +133,16 @@ noted! {
     pub(crate) fn jit_drivers(db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {
         find_drivers(db, roots)
     }
+}
+
+/// A warning about a merge point that the JIT generator refuses: without `--jit` the program can be compiled.
+pub(crate) fn driver_warning(db: &dyn Db, roots: Roots) -> Option<Diagnostic> {
+    let mut d = jit_drivers(db, roots).err()?;
+    if d.code != ErrorCode::MisplacedMergePoint {
+        return None;
+    }
+    d.severity = Severity::Warning;
+    Some(d)
 }
 
 fn find_drivers(db: &dyn Db, roots: Roots) -> Result<Arc<[DriverInfo]>, Diagnostic> {

@@ -281,6 +281,8 @@ class JitDriver(object):
             for kind in ('greens', 'reds'):
                 if not hasattr(self, kind):
                     raise AttributeError("no '%s' supplied" % (kind,))
+                if isinstance(getattr(self, kind), str):
+                    raise TypeError("%s is a list of names, not a string" % (kind,))
             self.numreds = len(self.reds)
         if virtualizables is not None:
             self.virtualizables = virtualizables
