@@ -1,7 +1,7 @@
 //! From a function object to its graph (RPython: `build_flow`).
 
 use taipan_base::{Db, ErrorCode, Program};
-use taipan_code::{Code, CodeConst, CodeId, Origin, code};
+use taipan_code::{Code, CodeConst, CodeId, FunctionDesc, Origin, code};
 use taipan_graph::{Const, FunctionGraph, ObjId};
 use taipan_interp::constants::ConstantSpace;
 use taipan_interp::{FunctionData, ObjData, define_synthetic, stable_id};
@@ -31,13 +31,13 @@ pub(crate) fn build_flow(db: &dyn Db, program: Program, id: ObjId) -> FlowResult
         Some(Const::Obj(class)) => Some(*class),
         _ if code.generator => {
             let graph = generator::entry_graph(world, id, f, &code);
-            let errors = captured(f, &code).into_iter().collect();
+            let errors = captured(world.db, f, &code).into_iter().collect();
             return FlowResult::new(Some(graph), errors, signature);
         }
         _ => None,
     };
     let (built, mut errors) = flow_body(world, f, &code);
-    if let Some(e) = captured(f, &code) {
+    if let Some(e) = captured(world.db, f, &code) {
         // What else there is of it works on the variables.
         errors.retain(|e| e.code != CLOSURE);
         // Of a generator it is told where that is called.
@@ -99,7 +99,7 @@ fn assert_rpythonic(f: &FunctionData, code: &Code) -> Result<(), FlowError> {
 /// Code of the error that an inner function uses variables of its outer one.
 pub(crate) const CLOSURE: ErrorCode = ErrorCode::Closure;
 
-fn captured(f: &FunctionData, code: &Code) -> Option<FlowError> {
+fn captured(db: &dyn Db, f: &FunctionData, code: &Code) -> Option<FlowError> {
     let names: Vec<String> = (code.cells.iter())
         .map(|(name, _)| format!("`{name}`"))
         .collect();
@@ -108,13 +108,28 @@ fn captured(f: &FunctionData, code: &Code) -> Option<FlowError> {
         1 => "",
         _ => "s",
     };
+    let mut inner = code.functions.iter().filter(|made| made.closure > 0);
+    let is_generator = |made: &FunctionDesc| match code.consts.get(made.code as usize) {
+        Some(CodeConst::Code(body)) => body.qualname(db).ends_with("<genexpr>"),
+        _ => false,
+    };
+    let (what, help) = if inner.all(is_generator) {
+        (
+            "a generator expression",
+            "a generator expression is a function, and functions that run cannot make closures: write a loop",
+        )
+    } else {
+        (
+            "an inner function",
+            "functions that run cannot make closures: pass the value as an argument, or keep it in an \
+             attribute of an object",
+        )
+    };
     let text = format!(
-        "an inner function uses the variable{s} {} of {}()",
+        "{what} uses the variable{s} {} of {}()",
         names.join(", "),
         f.name
     );
-    let help = "functions that run cannot make closures: pass the value as an argument, or keep \
-                it in an attribute of an object";
     Some(FlowError::new(CLOSURE, text).with_help(help))
 }
 
