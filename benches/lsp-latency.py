@@ -9,74 +9,17 @@ wrong with it. Then mistakes are made and taken back: medians in milliseconds fr
 the diagnostics, and of requests right after an edit.
 """
 
-import json
-import os
 import pathlib
 import re
 import shlex
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 
+from lsp_client import Client
+
 ROUNDS = 15
-
-
-def absolute(command):
-    """The command, wherever it is started."""
-    return [os.path.abspath(shutil.which(command[0])), *command[1:]]
-
-
-class Client:
-    def __init__(self, command, root):
-        self.process = subprocess.Popen(
-            absolute(shlex.split(command)), cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self.next = 0
-        self.version = 1
-        self.request("initialize", {
-            "processId": None,
-            "capabilities": {"general": {"positionEncodings": ["utf-8"]},
-                             "window": {"workDoneProgress": True}},
-            "workspaceFolders": [{"uri": root.as_uri(), "name": "bench"}],
-        })
-        self.notify("initialized", {})
-
-    def send(self, message):
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.process.stdin.flush()
-
-    def receive(self):
-        length = 0
-        while line := self.process.stdout.readline().strip():
-            name, _, value = line.partition(b": ")
-            if name == b"Content-Length":
-                length = int(value)
-        message = json.loads(self.process.stdout.read(length))
-        if "id" in message and "method" in message:
-            # One empty answer per item that is asked for.
-            items = message.get("params", {}).get("items") if message["params"] else None
-            self.send({"id": message["id"], "result": items and [{} for _ in items]})
-        return message
-
-    def notify(self, method, params):
-        self.send({"method": method, "params": params})
-
-    def request(self, method, params):
-        self.next += 1
-        self.send({"id": self.next, "method": method, "params": params})
-        while True:
-            message = self.receive()
-            if message.get("id") == self.next and "method" not in message:
-                return message.get("result")
-
-    def wait(self, wanted):
-        while not wanted(message := self.receive()):
-            pass
-        return message
 
 
 def main():
@@ -96,12 +39,10 @@ def main():
 
 
 def measure_server(command, root, path):
-    text = path.read_text()
     uri = path.as_uri()
     client = Client(command, root)
     start = time.monotonic()
-    client.notify("textDocument/didOpen", {"textDocument": {
-        "uri": uri, "languageId": "python", "version": 1, "text": text}})
+    text = client.open(path)
     told = lambda m: (m.get("method") == "textDocument/publishDiagnostics"
                       and m["params"]["uri"] == uri)
     # Servers that infer within files find something in programs without annotations.
@@ -115,12 +56,7 @@ def measure_server(command, root, path):
     indent = re.match(r" *", lines[line]).group()
 
     def change(start_line, end_line, new):
-        client.version += 1
-        client.notify("textDocument/didChange", {
-            "textDocument": {"uri": uri, "version": client.version},
-            "contentChanges": [{"range": {
-                "start": {"line": start_line, "character": 0},
-                "end": {"line": end_line, "character": 0}}, "text": new}]})
+        client.replace(path, start_line, end_line, new)
 
     def published(more):
         return lambda m: told(m) and (len(m["params"]["diagnostics"]) > usual) == more
@@ -159,9 +95,7 @@ def measure_server(command, root, path):
         change(line, line + 1, "")
     for name, values in times.items():
         print(f"  {name:28} {statistics.median(values):9.1f} ms   worst {max(values):9.1f}")
-    client.request("shutdown", None)
-    client.notify("exit", None)
-    client.process.wait()
+    client.stop()
 
 
 if __name__ == "__main__":
