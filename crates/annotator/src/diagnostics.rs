@@ -5,8 +5,10 @@
 //! moves lines only has places looked up again.
 
 mod blocked;
+mod conflict;
 
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,16 +21,17 @@ use taipan_graph::{BlockId, FunctionGraph, HighLevel, Link, ObjId, Operand};
 use taipan_interp::{Function, ObjData};
 
 use self::blocked::blocked;
-use crate::eval::{FunctionState, Passed, Problem};
+use self::conflict::{conflict, parts};
+use crate::eval::{FunctionState, Passed, Problem, Subject};
 use crate::origins::{
-    Origin, Place, caller, contributors, mixed_results, object_name, operands, user_of_data,
-    works_on_conflict,
+    Origin, Place, called_property, caller, contributors, mixed_results, object_name, operands,
+    passed_constant, user_of_data, works_on_conflict,
 };
 use crate::project::{Projector, is_conflict};
 use crate::solution::Solution;
 use crate::solver::{FactJoiner, Solver};
 use crate::store::{NodeKey, SlotIx, SlotKey, SpecIx};
-use crate::val::{Atom, Val};
+use crate::val::Val;
 use crate::warm::Warm;
 use crate::{RootSet, Roots};
 
@@ -49,6 +52,8 @@ enum Fault {
         caller: Place,
         /// The data of the problem, if a later stage decides by it.
         about: Option<taipan_base::Problem>,
+        /// The object that it is about.
+        subject: Option<Subject>,
     },
     /// A function without flow graph.
     Flow(ObjId),
@@ -86,6 +91,7 @@ impl Fault {
                 follows: false,
                 caller: None,
                 about: p.about.clone(),
+                subject: p.subject.clone(),
             },
         }
     }
@@ -101,6 +107,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
     };
     let mut all: Vec<Diagnostic> = Vec::new();
     let mut following: Vec<Diagnostic> = Vec::new();
+    let mut mixed = Vec::new();
     for fault in solution.write(|w| faults(db, roots, w)) {
         match fault {
             Fault::At {
@@ -112,6 +119,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 follows,
                 caller,
                 about,
+                subject,
             } => {
                 let mut d = Diagnostic::error(code, places.span(place), message);
                 d.help = help.map(Into::into);
@@ -121,6 +129,7 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 {
                     d = d.with_note(None, format!("this is {line}"));
                 }
+                let d = places.with_callee(d, subject.as_ref());
                 let d = places.with_origins(d, place, origins);
                 let d = places.with_caller(d, place, caller);
                 if follows {
@@ -138,12 +147,26 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                     .map(|o| (places.origin(&o), places.in_words(o)))
                     .collect();
                 origins.sort_by_cached_key(|(span, _)| order(db, *span));
-                all.extend(solution.read(|w| conflict(&w.solver, &what, &origins)));
+                match solution.read(|w| conflict(&w.solver, &what, &origins)) {
+                    Some(d) => all.push(d),
+                    None => mixed.push((what, origins)),
+                }
             }
         }
     }
     if all.is_empty() {
         all.append(&mut following);
+    }
+    // Nothing else is wrong: values were mixed already where they came from.
+    if all.is_empty() {
+        let taken_apart = |(what, origins): (String, _)| {
+            let origins = parts(origins);
+            solution.read(|w| conflict(&w.solver, &what, &origins))
+        };
+        // Two places say more than one at which both kinds arrive.
+        let places = |d: &Diagnostic| d.notes.iter().filter(|n| n.span.is_some()).count();
+        let found = mixed.into_iter().filter_map(taken_apart);
+        all.extend(found.min_by_key(|d| Reverse((d.primary.is_some(), places(d)))));
     }
     all.sort_by_cached_key(|d| order(db, d.primary));
     // The same mistake in several specialisations of a function, or several of what one
@@ -275,6 +298,20 @@ impl Places<'_> {
         d.with_note(Some(inside), format!("it happens here, in {function}()"))
     }
 
+    /// A note where the function is that is called with arguments that it does not take.
+    fn with_callee(&self, d: Diagnostic, subject: Option<&Subject>) -> Diagnostic {
+        let Some(Subject::Callee(func)) = subject else {
+            return d;
+        };
+        match self.span(Some((*func, None))) {
+            Some(span) if !self.ships(span) => {
+                let name = self.solution.read(|w| object_name(&w.solver, *func));
+                d.with_note(Some(span), format!("{name}() is defined here"))
+            }
+            _ => d,
+        }
+    }
+
     fn ships(&self, span: Span) -> bool {
         span.file.path(self.db).starts_with(SHIPPED)
     }
@@ -351,6 +388,7 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
                 follows: false,
                 caller: None,
                 about: None,
+                subject: None,
             });
         }
     }
@@ -367,15 +405,28 @@ fn faults(db: &dyn Db, roots: Roots, warm: &mut Warm) -> Vec<Fault> {
     }
     for (i, spec) in inside {
         if let Fault::At {
-            place: Some((_, Some(at))),
+            place: Some((func, Some(at))),
             code,
             origins,
             follows,
             caller,
+            help,
+            subject,
             ..
         } = &mut all[i]
-            && OF_KINDS.contains(code)
         {
+            if *code == ErrorCode::NotCallable && help.is_none() {
+                *help = called_property(&warm.solver, spec, *at).map(Into::into);
+            }
+            if let Some(Subject::Constant(value)) = subject
+                && let Some(passed) = passed_constant(&warm.solver, spec, *at, value)
+            {
+                let function = Function::new(db, roots.program(db), *func);
+                *at = assigned_at(db, function, passed.at, &passed.name, Given::Const(value));
+            }
+            if !OF_KINDS.contains(code) {
+                continue;
+            }
             *follows = works_on_conflict(&warm.solver, spec, *at);
             *origins = operands(&mut warm.solver, spec, *at);
             let own = |o: &Origin| o.place.is_some_and(|(f, _)| !ships(db, roots, f));
@@ -422,11 +473,15 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
     if result.is_bottom()
         || result.has_error()
         || is_conflict(result)
-        || (!result.none && result.ints().is_some())
+        || (!result.none && result.ints().is_some_and(|i| !i.is_bool()))
     {
         return None;
     }
     let got = solver.facts.describe(result);
+    let help = match result.ints() {
+        Some(_) if !result.none => "convert it: `return int(x)`",
+        _ => "return 0 at the end",
+    };
     // None may be all that is left of a value, if a function that gives it is not called for
     // another mistake.
     let flow = solver.facts.flow(*func);
@@ -444,11 +499,12 @@ fn entry_point_result(db: &dyn Db, roots: Roots, solver: &Solver) -> Option<Faul
         place: Some((*func, None)),
         code: ErrorCode::EntryPointResult,
         message: format!("the entry point returns {got}, not an integer"),
-        help: Some("return 0 at the end".into()),
+        help: Some(help.into()),
         origins: Vec::new(),
         follows: !constant && result.none && result.atoms.is_empty(),
         caller: None,
         about: None,
+        subject: None,
     })
 }
 
@@ -556,6 +612,13 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
             continue;
         }
         let mut origins = contributors(solver, &key);
+        // Prebuilt instances that differ: shown where one is used.
+        if let (SlotKey::Attr(class, name), [only]) = (&key, &mut origins[..])
+            && only.place.is_none()
+        {
+            only.place = user_of_data(solver, &NodeKey::Attr(*class, name.clone()));
+            only.from = "comes from a prebuilt instance".into();
+        }
         origins.sort_by_cached_key(|o| (o.place, o.from.clone(), format!("{:?}", o.val)));
         let what = format!("{name} mixes");
         out.push(Fault::Conflict { what, origins });
@@ -584,71 +647,6 @@ fn dispatch_problems(warm: &mut Warm) -> Vec<Fault> {
         }
     }
     out
-}
-
-/// The diagnostic for values that do not go together, with the places that they come
-/// from.
-fn conflict(solver: &Solver, what: &str, origins: &[(Option<Span>, Origin)]) -> Option<Diagnostic> {
-    let mut origins = (origins.iter()).filter(|(_, o)| !is_conflict(&o.val) && !o.val.is_bottom());
-    let mut joiner = FactJoiner::new(&solver.facts);
-    let mut sum = Val::default();
-    let mut before: Vec<&(Option<Span>, Origin)> = Vec::new();
-    let (span, clash) = origins.find(|o| {
-        sum = sum.join(&o.1.val, &mut joiner);
-        let clashes = is_conflict(&sum);
-        if !clashes {
-            before.push(o);
-        }
-        clashes
-    })?;
-    // The first one that does not go with it: others, as None, may go with both.
-    let clashes = |o: &&&(Option<Span>, Origin)| {
-        let both =
-            o.1.val
-                .join(&clash.val, &mut FactJoiner::new(&solver.facts));
-        is_conflict(&both)
-    };
-    let (first_span, first) = before.iter().find(clashes).or(before.first())?;
-    let (a, b) = (
-        solver.facts.describe(&first.val),
-        solver.facts.describe(&clash.val),
-    );
-    let (place, kind, from) = match span {
-        Some(span) => (Some(*span), &b, &clash.from),
-        None => (*first_span, &a, &first.from),
-    };
-    let from = from.split(", in ").next().unwrap_or_default();
-    if first_span == span && span.is_some() && first.from == clash.from {
-        let d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"));
-        let from = from.replacen("comes", "come", 1).replacen("is ", "are ", 1);
-        return Some(d.with_label(format!("both {from}")));
-    }
-    // Which function it is goes without saying if both are in the same.
-    let note = |o: &Origin| match first.from == clash.from {
-        true => from.to_owned(),
-        false => o.from.clone(),
-    };
-    let mut d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"))
-        .with_label(format!("{kind} {from}"))
-        .with_note(*first_span, format!("{a} {}", note(first)))
-        .with_note(*span, format!("{b} {}", note(clash)));
-    let plain = |v: &Val| match v.single() {
-        Some(Atom::Int(_)) => 1,
-        Some(Atom::Float) => 1,
-        Some(Atom::Str { .. }) => 2,
-        Some(Atom::Uni { .. }) => 3,
-        Some(Atom::List(_) | Atom::Dict(_) | Atom::Tuple(_)) => 4,
-        Some(Atom::Instance(_)) => 5,
-        _ => 0,
-    };
-    let (one, other) = (plain(&first.val), plain(&clash.val));
-    if one.min(other) > 0 && one != other {
-        d = d.with_help("keep the kinds apart, or wrap each in a class with a common base");
-    }
-    if a.contains("None") != b.contains("None") {
-        d = d.with_help("only strings, lists, dicts, instances and the like may be None; use a special value instead");
-    }
-    Some(d)
 }
 
 /// The variables inside a function where values of different kinds come together, and its

@@ -59,8 +59,6 @@ pub(crate) struct Facts {
     pub(crate) recovering: bool,
     /// The names of attributes in the program, while recovering.
     pub(crate) names: Arc<KnownNames>,
-    /// See [`Roots::jit`](crate::Roots::jit).
-    pub(crate) jit: bool,
 }
 
 thread_local! {
@@ -188,7 +186,7 @@ pub(crate) struct ClassInfo {
     /// It or one of its bases restricts attributes.
     pub(crate) restricted: bool,
     /// The builtin type among its bases.
-    builtin_base: Option<Box<str>>,
+    pub(crate) builtin_base: Option<Box<str>>,
     /// The mixins that it is a subclass of, in Python's order.
     mixins: Arc<[ObjId]>,
     /// What it was made from.

@@ -108,8 +108,7 @@ pub struct Roots {
     /// Where it starts.
     #[returns(ref)]
     pub set: RootSet,
-    /// For code that compiles loops while it runs: functions that drivers name are called
-    /// at their merge points.
+    /// For code that compiles loops while it runs.
     #[returns(copy)]
     pub jit: bool,
     /// To look for more mistakes in a program that has some: an operation that is wrong has

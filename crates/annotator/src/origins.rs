@@ -258,6 +258,60 @@ pub(crate) fn works_on_conflict(solver: &Solver, spec: SpecIx, at: u32) -> bool 
     found
 }
 
+/// The remedy for a call of a property's value at an instruction.
+pub(crate) fn called_property(solver: &Solver, spec: SpecIx, at: u32) -> Option<String> {
+    let mut found = None;
+    with_graph(solver, spec, |graph, state| {
+        let callees = operations(graph, at)
+            .filter(|op| op.op == HlOp::SimpleCall)
+            .filter_map(|op| op.args.first().and_then(var));
+        let callees: Vec<VarId> = callees.collect();
+        found = state.ops.iter().find_map(|(b, n, record)| {
+            let op = &graph.block(*b).operations[*n as usize];
+            let (getter, _) = record.special.as_ref()?;
+            let property = getter.strip_suffix("__getter__")?;
+            let called = op.op == HlOp::GetAttr && callees.contains(&op.result);
+            called.then(|| format!("`{property}` is a property: leave the parentheses out"))
+        });
+    });
+    found
+}
+
+/// A constant that a block passes to the next one.
+pub(crate) struct PassedConstant {
+    /// The instruction at which the block ends.
+    pub(crate) at: u32,
+    /// The variable whose value it becomes.
+    pub(crate) name: Box<str>,
+}
+
+/// Where a block that ends at an instruction passes on a constant, if no operation there works on it.
+pub(crate) fn passed_constant(
+    solver: &Solver,
+    spec: SpecIx,
+    at: u32,
+    value: &Const,
+) -> Option<PassedConstant> {
+    let is_it = |a: &Operand<HighLevel>| a.as_const() == Some(value);
+    let mut found = None;
+    with_graph(solver, spec, |graph, _| {
+        if operations(graph, at).any(|op| op.args.iter().any(is_it)) {
+            return;
+        }
+        let blocks = graph.reachable().into_iter().map(|b| graph.block(b));
+        let ending = blocks.filter(|block| block.operations.last().is_some_and(|op| op.at == at));
+        found = ending.flat_map(|block| &block.exits).find_map(|link| {
+            let i = link.args.iter().position(is_it)?;
+            let target = graph.block(link.target).inputargs[i];
+            Some(PassedConstant {
+                at: link.at.unwrap_or(at),
+                name: graph.vars[target.index()].name.clone(),
+            })
+        });
+    });
+    found
+}
+
 fn with_graph(solver: &Solver, spec: SpecIx, look: impl FnOnce(&FunctionGraph, &FunctionState)) {
     let func = solver.store.specs[spec].func;
     if let Ok(flow) = solver.facts.flow(func)

@@ -120,7 +120,6 @@ fn solve_program(db: &dyn Db, roots: Roots) -> Solution {
     let recovering = roots.recovering(db);
     let fresh = || {
         let mut facts = Facts::default();
-        facts.jit = roots.jit(db);
         facts.recovering = recovering;
         Warm::new(facts, calls.clone())
     };

@@ -103,6 +103,12 @@ impl ShippedFunction {
         find(FUNCTIONS, |f| f.name, module, name)
     }
 
+    /// The builtin that a function of a shipped module stands for. Of several the last.
+    pub fn of(module: &str, function: &str) -> Option<&'static ShippedFunction> {
+        let is_it = |f: &&ShippedFunction| (f.module, f.function) == (module, function);
+        FUNCTIONS.iter().rfind(is_it)
+    }
+
     /// Modules that a function may need which mentions this name as a global or attribute.
     pub fn modules(name: &str) -> impl Iterator<Item = &'static str> {
         let is_last = move |f: &&ShippedFunction| {

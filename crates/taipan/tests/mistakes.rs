@@ -1,40 +1,14 @@
 //! Programs with many mistakes: each is told at once, and nothing that follows from one.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-/// Writes files, each after a line `#- name`, and checks `main.py`.
-fn check(files: &str) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    for part in files.split("#- ").skip(1) {
-        let (name, text) = part.split_once('\n').unwrap();
-        std::fs::write(folder.path().join(name), text).unwrap();
-    }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
-    command.current_dir(folder.path());
-    let args = ["check", "--no-cache", "--format", "json", "main.py"];
-    command.args(args).output().unwrap()
-}
+use crate::support::told;
 
-/// What is told, one line for each, in order.
-#[track_caller]
-fn told(files: &str, expected: Expect) {
-    let out = check(files);
-    let found: Vec<serde_json::Value> = serde_json::from_slice(&out.stdout).unwrap();
-    let mut text = String::new();
-    for d in found {
-        let file = d["file"].as_str().unwrap().rsplit('/').next().unwrap();
-        let code = d["code"].as_str().unwrap();
-        let message = d["message"].as_str().unwrap();
-        text += &format!("{file}:{} {code} {message}\n", d["line"]);
-        if let Some(help) = d["help"].as_str() {
-            text += &format!("    {help}\n");
-        }
-    }
-    expected.assert_eq(&text);
-}
+#[path = "support/mistakes.rs"]
+mod support;
 
 #[test]
 fn thirteen_in_one_function() {
@@ -796,6 +770,7 @@ def entry_point(argv):
             main.py:28 TP0304 add() takes exactly 1 argument (2 given)
                 the first parameter of a method is the instance: `def add(self, amount)`
             main.py:29 TP0312 class Names derives from the builtin type `dict`, so RPython has no instances of it
+                derive from `object`, and keep the `dict` in an attribute
             main.py:31 TP0318 the second argument of `isinstance()` is an int, not a class
         "#]],
     );

@@ -5,7 +5,7 @@ use taipan_graph::{BlockId, Const, FunctionGraph, HighLevel, HlOp, Operand, Oper
 
 use super::Fault;
 use crate::SiteId;
-use crate::eval::{FunctionState, of_exception, of_file, of_generator, special_method};
+use crate::eval::{FunctionState, of_class, of_exception, of_file, of_generator, special_method};
 use crate::origins::object_name;
 use crate::project::Projector;
 use crate::store::{SlotKey, SpecIx};
@@ -47,6 +47,7 @@ pub(super) fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
                 follows: false,
                 caller: None,
                 about: None,
+                subject: None,
             };
         }
         let (message, help) = never(projector, &graph, state, op);
@@ -59,6 +60,7 @@ pub(super) fn blocked(projector: &Projector<'_>, spec: SpecIx) -> Vec<Fault> {
             follows: false,
             caller: None,
             about: None,
+            subject: None,
         }
     };
     state.blocked.iter().map(fault).collect()
@@ -77,7 +79,8 @@ fn lacking(projector: &Projector<'_>, x: &Val, name: &str) -> &'static str {
         .then(|| of_exception(name))
         .flatten()
         .or_else(|| of_file(&what, name))
-        .or_else(|| of_generator(&what, name));
+        .or_else(|| of_generator(&what, name))
+        .or_else(|| of_class(facts, *class, name).ok().flatten());
     remedy.unwrap_or(default)
 }
 

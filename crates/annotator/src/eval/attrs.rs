@@ -12,7 +12,7 @@ use super::Cx;
 use super::args::Arguments;
 use super::methods::{has_method, methods};
 use super::remedies::{
-    CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_import_time, of_instance, of_method, of_value,
+    CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_class, of_import_time, of_instance, of_method, of_value,
 };
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -309,6 +309,13 @@ impl Cx<'_> {
         if v.is_bottom() && self.facts.recovering && !self.facts.names.contains(name) {
             return self.undefined(class, name);
         }
+        if let Some(Atom::Builtin(Builtin::Other(function))) = v.single()
+            && self.inherits(class, function)?
+        {
+            // That there are instances of the class is an error already.
+            self.harmless = true;
+            return Ok(self.without_result());
+        }
         if v.has_site() {
             if self.facts.has_immutable_items(class, name)? {
                 return Ok(self.immutable_lists(&v));
@@ -316,6 +323,13 @@ impl Cx<'_> {
             self.check_subclasses(class, name)?;
         }
         Ok(v)
+    }
+
+    /// Whether a class has a method (`list.append`) from the builtin type from which it derives.
+    fn inherits(&self, class: ObjId, method: &str) -> Known<bool> {
+        let info = self.facts.class(class)?;
+        let base = info.as_ref().and_then(|info| info.builtin_base.as_deref());
+        Ok(base.is_some_and(|base| method.split_once('.').is_some_and(|(of, _)| of == base)))
     }
 
     /// Nothing in the program could define this attribute.
@@ -329,6 +343,7 @@ impl Cx<'_> {
         let exception = facts.class(class)?.is_some_and(|info| info.exception);
         let remedy = of_instance(name).filter(|_| exception || name == "__dict__");
         let help = remedy
+            .or(of_class(facts, class, name)?)
             .or(meant.as_deref())
             .or(Some("nothing in the program defines it"));
         let what = facts.describe_atom(&Atom::Instance(Some(class)));

@@ -7,8 +7,11 @@ use taipan_graph::{Const, HlOp};
 use taipan_interp::constants;
 
 use super::operations::Operand;
-use super::remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX, of_items, of_operation};
+use super::remedies::{
+    ASK_FOR_CLASS, INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX, of_items, of_operation,
+};
 use super::{Cx, Knows, Local};
+use crate::Desc;
 use crate::facts::Known;
 use crate::project::is_conflict;
 use crate::store::SlotKey;
@@ -432,6 +435,18 @@ impl Cx<'_> {
     /// `x is y`
     pub(super) fn is_op(&mut self, x: &Operand, y: &Operand) -> Known<Local> {
         let (a, b) = (x.val(), y.val());
+        let class_of = |v: &Val| match v.single() {
+            Some(Atom::Pbc(descs)) => descs.iter().all(|d| matches!(d, Desc::Class(_))),
+            _ => false,
+        };
+        let is_instance = |v: &Val| matches!(v.single(), Some(Atom::Instance(_)));
+        if is_instance(a) && class_of(b) || class_of(a) && is_instance(b) {
+            let (a, b) = (self.facts.describe(a), self.facts.describe(b));
+            let message = format!("`is` of {a} and {b} is not RPython");
+            let val =
+                self.problem_help(ErrorCode::UnsupportedOperands, message, Some(ASK_FOR_CLASS));
+            return Ok(val.into());
+        }
         let mut answer = None;
         match (&a.const_, &b.const_) {
             (Some(c), Some(d)) if is_identity(c) && is_identity(d) => answer = Some(c == d),

@@ -11,7 +11,7 @@ use taipan_language::{Codec, HelperFunction, Kind, PythonFunction};
 
 use super::args::Arguments;
 use super::operations::{Operand, is_instance, special_method};
-use super::remedies::{CONSTANT_ATTRIBUTE, counted, of_import_time};
+use super::remedies::{CONSTANT_ATTRIBUTE, ORDER, counted, of_import_time};
 use super::{Cx, Problem, constants, lowlevel};
 use crate::Desc;
 use crate::facts::Known;
@@ -58,6 +58,7 @@ impl Cx<'_> {
                     message: texts.next().unwrap_or_default().to_owned(),
                     help: texts.next().map(Into::into),
                     about: Some(taipan_base::Problem::FailedModule { name }),
+                    subject: None,
                 }));
             }
             Builtin::Flow(f) => return Ok(self.no_such_call(f.name(), args.positional.len())),
@@ -66,6 +67,10 @@ impl Cx<'_> {
                 f.function, f.module
             ),
             Builtin::Other(name) => match name.strip_prefix("__builtin__.") {
+                Some("sorted") if !args.keywords.is_empty() => {
+                    let message = "sorted() is not RPython";
+                    return Ok(self.problem_help(ErrorCode::NotCallable, message, Some(ORDER)));
+                }
                 Some(name) => return Ok(self.no_such_call(name, args.positional.len())),
                 None => of_import_time(name).to_owned(),
             },
@@ -314,6 +319,17 @@ impl Cx<'_> {
         for v in lists {
             let mut sum = Val::default();
             for a in &v.atoms {
+                if matches!(
+                    a,
+                    Atom::Instance(_) | Atom::Int(_) | Atom::Float | Atom::Pbc(_)
+                ) {
+                    let what = self.facts.describe_atom(a);
+                    return self.problem_help(
+                        ErrorCode::InvalidBuiltinArgument,
+                        format!("zip() of {what} is not RPython"),
+                        Some("make a list of it first: `[x for x in items]`"),
+                    );
+                }
                 let i = self.any_item(a, "");
                 sum = self.join(&sum, &i);
             }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use taipan_base::{ErrorCode, did_you_mean};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_interp::{InstanceData, ObjData, type_object};
+use taipan_language::ShippedFunction;
 
 use super::args::Arguments;
 use super::jit::is_jit_marker;
 use super::lowlevel::{annotation_to_lltype, func_text, lltype_to_annotation, type_text};
 use super::passing::Passed;
-use super::remedies::{INSTEAD, of_call};
-use super::{CallRecord, Cx};
+use super::remedies::{BYTES_IN_FILES, INSTEAD, is_text_option, of_call};
+use super::{CallRecord, Cx, Problem, Subject};
 use crate::bounds::{FEW_COPIES, LONGEST_KEY, MOST_ARGUMENTS, MOST_COPIES};
 use crate::facts::{FuncInfo, Known};
 use crate::special::Specialization;
@@ -126,7 +127,7 @@ impl Cx<'_> {
         }
         if is_jit_marker(&info.data) {
             self.check_jit_marker(&info.data.name, desc, &args)?;
-            if self.facts.jit && &*info.data.name == "jit_merge_point" {
+            if &*info.data.name == "jit_merge_point" {
                 self.call_hooks(desc, &args)?;
             }
             return self.const_val(&Const::None);
@@ -136,17 +137,32 @@ impl Cx<'_> {
         } else {
             Vec::new()
         };
+        let of_python_3 = args.keywords.iter().any(|(name, ..)| is_text_option(name));
         let matched = match args.matched(&info.data.name, &info.params, &defaults) {
             Ok(m) => m,
             Err(e) => {
                 let several = self
                     .several_callees
                     .then_some("functions that one call may reach take the same arguments");
-                return Ok(self.problem_help(
-                    ErrorCode::InvalidArguments,
-                    e.message,
-                    e.help.as_deref().or(several),
-                ));
+                let builtin = ShippedFunction::of(&info.data.module, &info.data.name);
+                let of_file = (of_python_3
+                    && builtin.is_some_and(|f| f.name == "__builtin__.open"))
+                .then_some(BYTES_IN_FILES);
+                let message = match (builtin, e.message.strip_prefix(&*info.data.name)) {
+                    (Some(f), Some(rest)) => {
+                        let name = f.name.trim_start_matches("__builtin__.");
+                        format!("{name}{rest}")
+                    }
+                    _ => e.message,
+                };
+                return Ok(self.report(Problem {
+                    code: Some(ErrorCode::InvalidArguments),
+                    at: self.place.at,
+                    message,
+                    help: of_file.or(e.help.as_deref()).or(several).map(Into::into),
+                    about: None,
+                    subject: Some(Subject::Callee(func)),
+                }));
             }
         };
         let (mut inputs, mut extra) = (matched.named, matched.extra);
@@ -726,10 +742,16 @@ impl Cx<'_> {
             _ if info.exception => {}
             _ if args.is_empty() => {}
             _ => {
+                let help = match self.facts.lookup(class, "__new__")? {
+                    Some(_) => {
+                        "RPython calls no `__new__`: write a function that makes the instance"
+                    }
+                    None => "write an `__init__` that takes them",
+                };
                 self.problem_help(
                     ErrorCode::InvalidArguments,
                     format!("class {} has no __init__ and takes no arguments", info.name),
-                    None,
+                    Some(help),
                 );
             }
         }

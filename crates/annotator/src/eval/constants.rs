@@ -8,7 +8,7 @@ use taipan_flow::{ERROR_VALUE, FAILED_IMPORT};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Builtin, InstanceData, LLTarget, ObjData, named_id, stable_id};
 
-use super::Cx;
+use super::{Cx, Problem, Subject};
 use crate::facts::Known;
 use crate::store::SlotKey;
 use crate::val::{Atom, Val, WeakClass};
@@ -38,11 +38,14 @@ impl Cx<'_> {
             Const::RInt(kind, v) => Val::int(*kind, kind.is_nonneg(*v)).with_const(Some(c.clone())),
             Const::Long(l) => match l.to_i64() {
                 Some(i) => Val::const_int(i),
-                None => self.problem_help(
-                    ErrorCode::InvalidConstant,
-                    format!("long constant {l} does not fit an int"),
-                    Some("while the program loads, make an `r_uint` of it, or an `rbigint` of rpython.rlib.rbigint"),
-                ),
+                None => self.report(Problem {
+                    code: Some(ErrorCode::InvalidConstant),
+                    at: self.place.at,
+                    message: format!("long constant {l} does not fit an int"),
+                    help: Some("while the program loads, make an `r_uint` of it, or an `rbigint` of rpython.rlib.rbigint".into()),
+                    about: None,
+                    subject: Some(Subject::Constant(c.clone())),
+                }),
             },
             Const::Float(_) => Val::from(Atom::Float).with_const(Some(c.clone())),
             Const::SingleFloat(_) => Val::from(Atom::SingleFloat).with_const(Some(c.clone())),

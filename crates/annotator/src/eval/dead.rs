@@ -62,6 +62,7 @@ impl Cx<'_> {
             message: format!("{name} of {kinds} is not RPython"),
             help: None,
             about: None,
+            subject: None,
         }
     }
 }

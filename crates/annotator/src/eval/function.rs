@@ -12,7 +12,7 @@ use taipan_graph::{
 
 use super::exceptions::{Raises, catches_memory_error};
 use super::flow::{BlockOutcome, Flow, Pass};
-use super::operations::Operand;
+use super::operations::{Operand, special_method};
 use super::passing::{Passed, default_of, star_count};
 use super::{Cx, FunctionState, Local, OpRecord, Problem, Write};
 use crate::facts::{Known, Missing};
@@ -273,7 +273,11 @@ impl Cx<'_> {
             }
         }
         if result.val.is_bottom() {
-            if raises_here {
+            // An instance without the method that the operation calls raises nothing either.
+            let lacks_method = special_method(op.op).is_some()
+                && args.first().is_some_and(is_instance)
+                && !special(&pass.outcome, i);
+            if raises_here && !(ready && lacks_method) {
                 return Ok(Next::Raising);
             }
             if std::mem::take(&mut self.harmless) {
@@ -584,6 +588,7 @@ pub(super) fn flow_failed() -> Problem {
         message: String::new(),
         help: None,
         about: None,
+        subject: None,
     }
 }
 

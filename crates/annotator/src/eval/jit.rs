@@ -123,10 +123,34 @@ impl Cx<'_> {
         given.sort_unstable();
         expected.sort_unstable();
         if given != expected {
+            let quoted = |names: Vec<&str>| {
+                let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+                names.join(", ")
+            };
+            let missing = expected
+                .iter()
+                .map(String::as_str)
+                .filter(|n| !given.contains(n));
+            let missing = quoted(missing.collect());
+            let more = given
+                .iter()
+                .copied()
+                .filter(|n| !expected.iter().any(|e| e == n));
+            let more = quoted(more.collect());
+            let help = match (&*missing, &*more) {
+                ("", more) => {
+                    format!("leave {more} out, or extend the greens or reds of the driver")
+                }
+                (missing, "") => {
+                    format!("pass {missing} as well, or shorten the greens and reds of the driver")
+                }
+                (missing, more) => format!("pass {missing} instead of {more}"),
+            };
             let expected = expected.join(", ");
-            self.problem(
+            self.problem_help(
                 ErrorCode::InvalidHint,
                 format!("{marker}() takes the variables of its driver: {expected}"),
+                Some(&help),
             );
         }
         Ok(())

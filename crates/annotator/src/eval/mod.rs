@@ -38,14 +38,15 @@ pub(crate) use lowlevel::annotation_to_lltype;
 pub(crate) use operations::special_method;
 pub(crate) use passing::{Passed, arg_count, default_of};
 pub(crate) use past::Past;
+use remedies::of_builtin_base;
+pub(crate) use remedies::{BOTH_TEXTS, of_class, of_exception, of_file, of_generator};
 pub use remedies::{INSTEAD_OF_TUPLE_INDEX, VARIABLE_TUPLE_INDEX};
-pub(crate) use remedies::{of_exception, of_file, of_generator};
 pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;
 
 use taipan_base::ErrorCode;
-use taipan_graph::{BlockId, HlOp, ObjId, VarId};
+use taipan_graph::{BlockId, Const, HlOp, ObjId, VarId};
 use taipan_interp::stable_id;
 use taipan_lltype::HelperArg;
 
@@ -175,6 +176,17 @@ pub(crate) struct Problem {
     pub(crate) help: Option<Box<str>>,
     /// The data of the problem, if a later stage decides by it.
     pub(crate) about: Option<taipan_base::Problem>,
+    /// The object that the problem is about, if a note or the place depends on it.
+    pub(crate) subject: Option<Subject>,
+}
+
+/// An object that a problem is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Subject {
+    /// The function whose parameters do not fit the arguments of a call.
+    Callee(ObjId),
+    /// A constant that is no value of RPython.
+    Constant(Const),
 }
 
 /// What is known of variables if a bool is false, and if it is true.
@@ -582,6 +594,7 @@ impl Cx<'_> {
             message: message.into(),
             help: help.map(Into::into),
             about: None,
+            subject: None,
         })
     }
 
@@ -589,10 +602,15 @@ impl Cx<'_> {
         if !self.tainted && !self.problems.contains(&p) {
             self.problems.push(p);
         }
-        if self.facts.recovering {
-            return Val::error();
+        self.without_result()
+    }
+
+    /// The result of an operation that is wrong.
+    pub(crate) fn without_result(&self) -> Val {
+        match self.facts.recovering {
+            true => Val::error(),
+            false => Val::default(),
         }
-        Val::default()
     }
 
     /// The creation site of the current operation.
@@ -622,7 +640,8 @@ impl Cx<'_> {
         if let Some(info) = self.facts.class(class)?
             && let Some(p) = &info.problem
         {
-            self.problem(ErrorCode::InvalidClassLayout, &**p);
+            let help = info.builtin_base.as_deref().map(of_builtin_base);
+            self.problem_help(ErrorCode::InvalidClassLayout, &**p, help.as_deref());
         }
         Ok(Val::instance(class))
     }

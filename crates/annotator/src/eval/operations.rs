@@ -175,6 +175,9 @@ impl Cx<'_> {
     /// A special method of an instance: `getattr` and a call of what it gives.
     fn special_call(&mut self, object: &Val, name: &Arc<str>, args: &[Operand]) -> Known<Val> {
         let method = self.getattr(object, name)?;
+        if method.is_error() {
+            return Ok(method);
+        }
         let result = self.call(&method, Arguments::positional(call_sources(args, 1)))?;
         self.record.special = Some((name.clone(), method));
         Ok(result)

@@ -2,11 +2,12 @@
 //! (`tests/remedies.rs` of the crate taipan).
 
 use taipan_base::ErrorCode;
-use taipan_graph::HlOp;
+use taipan_graph::{HlOp, ObjId};
 use taipan_language::{instead_of_module, is_rpython_function};
 
 use super::Cx;
 use crate::Desc;
+use crate::facts::{Facts, Known};
 use crate::val::{Atom, Val};
 
 /// The error for a tuple index that is no compile-time constant.
@@ -15,6 +16,10 @@ pub const VARIABLE_TUPLE_INDEX: &str = "the index into a tuple is not a constant
 /// The suggested replacement.
 pub const INSTEAD_OF_TUPLE_INDEX: &str =
     "use a list, if all items are of one kind, or choose by `if`";
+
+/// The remedy for sorting by a key or a comparison.
+pub(super) const ORDER: &str = "write a function that says which of two items comes first, `By = make_timsort_class(lt=less)` of \
+     rpython.rlib.listsort at the top level of the module, and sort a copy with `By(copy).sort()`";
 
 /// The remedy for a builtin function that RPython does not have.
 fn of_function(name: &str) -> Option<&'static str> {
@@ -144,6 +149,29 @@ pub(super) fn of_instance(name: &str) -> Option<&'static str> {
     }
 }
 
+/// The remedy for an attribute that Python 3 calls otherwise, or that Python finds by a method which RPython does not
+/// call.
+pub(crate) fn of_class(facts: &Facts, class: ObjId, name: &str) -> Known<Option<&'static str>> {
+    let has = |method: &str| Ok(facts.lookup(class, method)?.is_some());
+    Ok(match name {
+        "next" if has("__next__")? => {
+            Some("name the method `next`: `__next__` is its name in Python 3")
+        }
+        "__iter__" if has("__getitem__")? => Some(
+            "loop over `range(len(x))`, or write a method `__iter__` whose result has a method `next`",
+        ),
+        _ if has("__getattr__")? => Some(
+            "RPython calls no `__getattr__`: define the attribute, or write a method that takes the name",
+        ),
+        _ => None,
+    })
+}
+
+/// The remedy for a class that derives from a builtin type.
+pub(super) fn of_builtin_base(builtin: &str) -> String {
+    format!("derive from `object`, and keep the `{builtin}` in an attribute")
+}
+
 /// The remedy for an attribute that no file has.
 pub(crate) fn of_file(what: &str, name: &str) -> Option<&'static str> {
     (what == "an instance of rpython.rlib.rfile.RFile"
@@ -153,9 +181,14 @@ pub(crate) fn of_file(what: &str, name: &str) -> Option<&'static str> {
 
 /// The remedy for a method that no generator has.
 pub(crate) fn of_generator(what: &str, name: &str) -> Option<&'static str> {
-    (what == "a generator" && matches!(name, "send" | "throw" | "close")).then_some(
-        "a generator only yields values: write a class with a method that takes the value, and keep the state in its attributes",
-    )
+    let remedy = match name {
+        "send" | "throw" | "close" => {
+            "a generator only yields values: write a class with a method that takes the value, and keep the state in its attributes"
+        }
+        "__getitem__" | "__len__" => "make a list of the values: `[x for x in items]`",
+        _ => return None,
+    };
+    (what == "a generator").then_some(remedy)
 }
 
 /// The remedy for assigning or deleting items of a value.
@@ -179,6 +212,15 @@ pub(super) fn of_iteration(value: &Atom, what: &str) -> Option<&'static str> {
     }
 }
 
+/// The remedy for opening a file with an encoding.
+pub(super) const BYTES_IN_FILES: &str =
+    "leave it out: files hold bytes, and `.decode('utf-8')` makes unicode of what is read";
+
+/// Whether `open()` has an argument of this name in Python 3, for files of text.
+pub(super) fn is_text_option(name: &str) -> bool {
+    matches!(name, "encoding" | "errors" | "newline")
+}
+
 /// The remedy for calls of values that are no functions.
 pub(super) fn of_call(value: &Atom) -> Option<&'static str> {
     match value {
@@ -199,6 +241,13 @@ pub(super) fn of_unary(op: HlOp, value: &Atom) -> Option<&'static str> {
         _ => None,
     }
 }
+
+/// The remedy for strings of bytes that meet strings of characters.
+pub(crate) const BOTH_TEXTS: &str =
+    "make both unicode with `.decode('utf-8')`, or both bytes with `.encode('utf-8')`";
+
+/// The remedy for comparing an instance with a class.
+pub(super) const ASK_FOR_CLASS: &str = "ask for the class by `isinstance(x, C)`; the first argument of `__exit__` is the exception itself";
 
 /// The remedy for operators on instances.
 const OPERATORS: &str =
@@ -238,9 +287,7 @@ pub(super) fn of_operation(op: HlOp, a: &Atom, b: &Atom) -> Option<&'static str>
             "make a string of the number with `str()`, or use `%`, as in `\"%d\" % n`"
         }
         (HlOp::Add, Atom::Str { .. }, Atom::Uni { .. })
-        | (HlOp::Add, Atom::Uni { .. }, Atom::Str { .. }) => {
-            "make both unicode with `.decode('utf-8')`, or both bytes with `.encode('utf-8')`"
-        }
+        | (HlOp::Add, Atom::Uni { .. }, Atom::Str { .. }) => BOTH_TEXTS,
         (HlOp::Add, Atom::List(_), Atom::Tuple(_)) | (HlOp::Add, Atom::Tuple(_), Atom::List(_)) => {
             "make a list of the tuple's items: `[..]`"
         }

@@ -381,7 +381,9 @@ fn what_is_wrong() {
                 an int comes from here
                 None comes from here
             7: TP0304 g() takes at least 1 argument (0 given)
+                g() is defined here
             8: TP0304 g() has no argument `c`
+                g() is defined here
             9: TP0302 cannot call an int
             10: TP0304 class main.A has no __init__ and takes no arguments
         "#]],

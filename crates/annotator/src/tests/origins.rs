@@ -206,7 +206,7 @@ fn prebuilt_objects_and_texts() {
               |        |      a unicode is in a prebuilt object that is used here
               |        a str comes from here, in f()
               |
-              = help: keep the kinds apart, or wrap each in a class with a common base"#]],
+              = help: make both unicode with `.decode('utf-8')`, or both bytes with `.encode('utf-8')`"#]],
     );
 }
 

@@ -223,7 +223,7 @@ fn promoted_strings() {
     }
 }
 
-/// What is wrong with such a function is said, in programs that have a compiler.
+/// Errors of such a function. Its result matters to a compiler alone.
 #[test]
 fn mistakes_in_functions_of_drivers() {
     let mut text = String::new();
@@ -252,17 +252,17 @@ fn mistakes_in_functions_of_drivers() {
     }
     expect![[r#"
         TP0222: name `n` is not defined
-            without a compiler: 0
+            without a compiler: TP0222: name `n` is not defined
         TP0603: get_printable_location does not return a string
             without a compiler: 0
         TP0301: an instance of main.Code has no attribute `nome`
-            without a compiler: 0
+            without a compiler: TP0301: an instance of main.Code has no attribute `nome`
         TP0304: location() takes exactly 1 argument (2 given)
-            without a compiler: 0
+            without a compiler: TP0304: location() takes exactly 1 argument (2 given)
         TP0603: can_never_inline does not return a bool
             without a compiler: 0
         TP0300: argument mode of unique() mixes an int and a unicode
-            without a compiler: TP0303: `+` of a unicode and an int is not RPython
+            without a compiler: TP0300: argument mode of unique() mixes an int and a unicode
     "#]]
     .assert_eq(&text);
 }
