@@ -92,6 +92,11 @@ fn parse_into(
     let mut wrong = Wrong::default();
     let mut masked = mask::lex(source, &wrong);
     let mut repairs = Vec::new();
+    let unfinished = repair::unfinished_lines(parser, &masked);
+    if !unfinished.is_empty() {
+        leave_out(unfinished, &masked, &mut wrong, &mut repairs);
+        masked = mask::lex(source, &wrong);
+    }
     for round in 0..=MAX_REPAIRS {
         let Some(tree) = parser.parse(&masked.text, None) else {
             break;
@@ -119,16 +124,26 @@ fn parse_into(
                 (i, error.unwrap_or_else(unknown))
             }));
         }
-        for (i, error) in bad {
-            wrong.lines.insert(i);
-            if !masked.lines[i].reported {
-                wrong.reported.insert(i);
-                repairs.push(error);
-            }
-        }
+        leave_out(bad, &masked, &mut wrong, &mut repairs);
         masked = mask::lex(source, &wrong);
     }
     let mut errors = masked.errors;
     errors.extend(repairs);
     errors
+}
+
+/// Notes wrong lines and their errors.
+fn leave_out(
+    bad: Vec<(usize, LexError)>,
+    masked: &mask::Masked,
+    wrong: &mut Wrong,
+    errors: &mut Vec<LexError>,
+) {
+    for (i, error) in bad {
+        wrong.lines.insert(i);
+        if !masked.lines[i].reported {
+            wrong.reported.insert(i);
+            errors.push(error);
+        }
+    }
 }

@@ -58,6 +58,21 @@ pub(crate) fn wrong_lines(
     bad
 }
 
+/// Wrong lines that end with a dot, as while an attribute is being written. A parse of the whole text finds them as well, but
+/// its error recovery takes as long as the parse itself.
+pub(crate) fn unfinished_lines(parser: &mut Parser, masked: &Masked) -> Vec<(usize, LexError)> {
+    let ends_with_dot = |line: &Line| {
+        let text = &masked.text[line.text.0 as usize..line.text.1 as usize];
+        !line.bad && text.last() == Some(&b'.')
+    };
+    let lines = masked.lines.iter().enumerate();
+    lines
+        .filter(|(_, line)| ends_with_dot(line))
+        .take(MAX_LINES)
+        .filter_map(|(i, line)| Some((i, wrong(parser, masked, line)?)))
+        .collect()
+}
+
 /// The outermost ERROR and MISSING nodes.
 fn errors(root: Node<'_>) -> Vec<Node<'_>> {
     let mut out = Vec::new();

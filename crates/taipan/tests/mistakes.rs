@@ -963,3 +963,29 @@ def entry_point(argv):
         "#]],
     );
 }
+
+/// The line behind one that is not complete is not wrong.
+#[test]
+fn attributes_that_are_not_written_yet() {
+    told(
+        r#"#- main.py
+def first(thing):
+    thing.
+    return thing.value()
+
+def second(thing):
+    x = thing.value(1.).
+    if x.
+
+    return 1.
+
+def entry_point(argv):
+    return 0
+"#,
+        expect![[r#"
+            main.py:2 TP0001 expected a name
+            main.py:6 TP0001 expected a name
+            main.py:7 TP0001 expected `:`
+        "#]],
+    );
+}

@@ -445,7 +445,7 @@ fn writing_in_the_middle_of_an_edit() {
         0,
         "thing.\n    return thing.value()",
     );
-    c.wait_codes("main.py", &["TP0001", "TP0001"]);
+    c.wait_codes("main.py", &["TP0001"]);
     let mut params = document(&c, "main.py");
     params["position"] = json!({"line": 10, "character": 10});
     let found = c.request("textDocument/completion", params);
