@@ -21,6 +21,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use taipan_base::{Db, File};
 use taipan_syntax::ParsedFile;
 
@@ -40,6 +41,62 @@ fn parses(c: &Compiled, parsed: &ParsedFile) -> bool {
     !(c.code.poisoned || is_function && parsed.errors.iter().any(|e| inside(e.range.start)))
 }
 
+/// The name of the warm state: texts that were read, which are read again after each edit.
+const SLOT: &str = "code.recover";
+
+/// Number of texts of a file that are remembered beyond those in use.
+const SPARE: usize = 4;
+
+/// The texts of each file, the newest last.
+type Texts = FxHashMap<Origin, Vec<Arc<Read>>>;
+
+/// A text with its bodies.
+struct Read {
+    text: Arc<str>,
+    whole: bool,
+    /// Whether each body parses.
+    bodies: Vec<(Compiled, bool)>,
+}
+
+impl Read {
+    fn new(text: Arc<str>, codes: Vec<Compiled>, parsed: &ParsedFile) -> Read {
+        let whole = is_whole(&codes, parsed);
+        let mark = |c: Compiled| {
+            let parses = parses(&c, parsed);
+            (c, parses)
+        };
+        Read {
+            text,
+            whole,
+            bodies: codes.into_iter().map(mark).collect(),
+        }
+    }
+
+    /// A text, which is compiled unless it is remembered.
+    fn of(db: &dyn Db, origin: Origin, text: &Arc<str>, in_use: usize) -> Arc<Read> {
+        let known = |texts: &mut Texts| {
+            let found = texts.get(&origin)?.iter().find(|r| r.text == *text);
+            found.cloned()
+        };
+        db.warm().with(SLOT, known).unwrap_or_else(|| {
+            let parsed = taipan_syntax::parse(text);
+            let (codes, _) = compile(db, origin, &parsed, CodeKind::Module);
+            Read::new(text.clone(), codes, &parsed).remembered(db, origin, in_use)
+        })
+    }
+
+    fn remembered(self, db: &dyn Db, origin: Origin, in_use: usize) -> Arc<Read> {
+        let read = Arc::new(self);
+        db.warm().with(SLOT, |texts: &mut Texts| {
+            let texts = texts.entry(origin).or_default();
+            texts.retain(|r| r.text != read.text);
+            texts.push(read.clone());
+            texts.drain(..texts.len().saturating_sub(in_use + SPARE));
+        });
+        read
+    }
+}
+
 /// Bodies as they were where they parsed last.
 #[derive(Default)]
 struct Kept(HashMap<CodeId, KeptBody>);
@@ -47,7 +104,19 @@ struct Kept(HashMap<CodeId, KeptBody>);
 struct KeptBody {
     /// The number of the text, and of the body in it.
     at: (usize, usize),
-    body: Compiled,
+    read: Arc<Read>,
+}
+
+impl KeptBody {
+    /// The body at its place in a text to which these edits lead.
+    fn moved(&self, shifts: &[Shift]) -> Compiled {
+        let (body, _) = &self.read.bodies[self.at.1];
+        Compiled {
+            id: body.id,
+            code: body.code.clone(),
+            spans: shifts[self.at.0].spans(body.spans.clone()),
+        }
+    }
 }
 
 impl Kept {
@@ -55,14 +124,14 @@ impl Kept {
     fn after(db: &dyn Db, origin: Origin, texts: &[Arc<str>]) -> Kept {
         let mut kept = Kept::default();
         for (n, text) in texts.iter().enumerate() {
-            let parsed = taipan_syntax::parse(text);
-            let (codes, _) = compile(db, origin, &parsed, CodeKind::Module);
-            if is_whole(&codes, &parsed) {
+            let read = Read::of(db, origin, text, texts.len());
+            if read.whole {
                 kept.0.clear();
             }
-            for (i, body) in codes.into_iter().enumerate() {
-                if parses(&body, &parsed) {
-                    kept.0.insert(body.id, KeptBody { at: (n, i), body });
+            for (i, (body, parses)) in read.bodies.iter().enumerate() {
+                if *parses {
+                    let read = read.clone();
+                    kept.0.insert(body.id, KeptBody { at: (n, i), read });
                 }
             }
         }
@@ -80,21 +149,23 @@ pub(crate) fn recover(
     earlier: &[Arc<str>],
 ) {
     let mut kept = Kept::after(db, origin, earlier).0;
+    if let Origin::File(file) = origin
+        && file.valid_up_to(db).is_none()
+    {
+        // After the next edit this text is an earlier one.
+        Read::new(new.into(), codes.clone(), parsed).remembered(db, origin, earlier.len());
+    }
     let shifts: Vec<Shift> = earlier.iter().map(|old| Shift::between(old, new)).collect();
     for c in codes.iter_mut() {
         if let Some(old) = kept.remove(&c.id)
             && !parses(c, parsed)
         {
-            c.code = old.body.code;
-            c.spans = shifts[old.at.0].spans(old.body.spans);
+            *c = old.moved(&shifts);
         }
     }
     let mut missing: Vec<KeptBody> = kept.into_values().collect();
     missing.sort_by_key(|k| k.at);
-    codes.extend(missing.into_iter().map(|mut k| {
-        k.body.spans = shifts[k.at.0].spans(k.body.spans);
-        k.body
-    }));
+    codes.extend(missing.iter().map(|k| k.moved(&shifts)));
 }
 
 /// The numbers of those of a file's texts, the oldest first, that matter to what is said of any later
