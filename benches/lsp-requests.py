@@ -8,7 +8,7 @@ unless one is given. Columns, in milliseconds:
     first    the first request of the kind in another new server, once a hover has a result
     later    median and maximum of requests at other places of the file
     edited   median and maximum of requests right behind an edit: the line up to the place is written once
-             more for completion and signature help, and an assignment above it for the others
+             more for completion and signature help, an assignment above it for the others
 
 A server that is not measured fills the cache first.
 """
@@ -108,17 +108,18 @@ def main():
 
 
 def edits(client, kind, path, line, call):
-    """Times of a request behind an edit, and behind its undoing."""
+    """Times of a request behind an edit, and behind its undoing. No text comes twice."""
     def edit(end, text, at):
         client.replace(path, line, end, text)
         kind.request(client, path, at, call)
 
+    assignment = f"{call['indent']}edited = {client.version}\n"
     if kind.half:
-        written = call.string[:kind.column(call)]
-        yield took(edit, line, written + "\n", line)
-        client.replace(path, line, line + 1, "")
+        edit(line, assignment, line + 1)
+        yield took(edit, line, call.string[:kind.column(call)] + "\n", line)
+        edit(line + 2, "", line)
     else:
-        yield took(edit, line, call["indent"] + "edited = 1\n", line + 1)
+        yield took(edit, line, assignment, line + 1)
         yield took(edit, line + 1, "", line)
 
 
