@@ -38,6 +38,7 @@ pub use heap_image::import_time::Image;
 pub use heap_image::memo_changes::{memo_changes, noted_memo_calls};
 pub use heap_image::names::Names;
 pub use heap_image::queries::*;
+pub use heap_image::records::replayed_steps;
 pub use library::{Library, LibraryFunction, library_diagnostics, offered_library};
 pub use space::lowmem::number_class;
 pub use space::modules::lltype::is_of_kind;

@@ -38,6 +38,11 @@ impl ModuleBodies {
 pub(crate) struct LeftOut(FxHashMap<CodeId, Vec<Range<u32>>>);
 
 impl LeftOut {
+    /// Whether nothing is left out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds the statement of a module that an instruction belongs to; false if there is
     /// none, or it is left out already.
     pub(crate) fn add(&mut self, db: &dyn Db, (id, pc): (CodeId, u32)) -> bool {

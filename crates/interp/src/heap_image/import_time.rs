@@ -10,17 +10,17 @@ use taipan_code::{CodeId, CodeKind, ImportDesc, Origin};
 use taipan_graph::{Const, ObjId};
 
 use crate::heap_image::failed_statements::{LeftOut, MOST_LEFT_OUT, ModuleBodies};
-use crate::heap_image::heap_to_image::{Asked, Freezer, reachable};
+use crate::heap_image::freeze_methods::ask_freeze;
+use crate::heap_image::heap_to_image::{Asked, Freezer};
 use crate::heap_image::image_to_heap::Thawed;
 use crate::heap_image::queries::{FileState, file_state};
+use crate::heap_image::records::{self, Plan};
 use crate::space::collect::Collections;
-use crate::space::dict::classes_changed;
-use crate::space::heap::{Heap, Kind, Ref, TracebackEntry};
+use crate::space::heap::{Kind, Ref, TracebackEntry};
 use crate::space::meant::Lacks;
 use crate::space::types::ty;
 use crate::space::value::Value;
-use crate::space::written::Written;
-use crate::space::{Fatal, Interp, R, World};
+use crate::space::{Fatal, Interp, R};
 use crate::{Extension, Library, ObjData, Tests, extension, library, named_id, testing};
 use taipan_engine::Unwind;
 
@@ -109,12 +109,29 @@ type Attempt = (Image, Option<(CodeId, u32)>);
 /// One run, again after each `gc.collect()` until it is known what that finds.
 fn attempt(db: &dyn Db, program: Program, left_out: &LeftOut) -> Attempt {
     let mut collections = Collections::default();
+    let mut plan = match left_out.is_empty() {
+        true => Plan::of(db, program),
+        false => Plan::Plain,
+    };
     loop {
-        match attempt_with(db, program, left_out, collections) {
+        match attempt_with(db, program, left_out, collections, &plan) {
             Ok(attempt) => return attempt,
-            Err(known) => collections = known,
+            Err(Again::Knowing(known)) => collections = known,
+            Err(Again::Plainly) => {
+                collections = Collections::default();
+                records::give_up(db, program);
+            }
         }
+        plan = Plan::Plain;
     }
+}
+
+/// Why a run is repeated.
+enum Again {
+    /// More is known of collections.
+    Knowing(Collections),
+    /// Replaying units may have changed its outcome.
+    Plainly,
 }
 
 /// Puts the globals of modules into the image.
@@ -150,6 +167,20 @@ fn put_globals(
     }
 }
 
+/// Puts tests into the image, if there are any.
+fn put_tests(
+    it: &Interp<'_>,
+    items: &[testing::RawItem],
+    ids: &FxHashMap<Ref, ObjId>,
+    image: &mut Image,
+) {
+    if !items.is_empty() {
+        let finished = items.iter().map(|i| i.finish(it, ids));
+        image.tests = Tests::Found(finished.collect());
+        image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
+    }
+}
+
 /// One run in which as much is known of collections. Where that is not enough, what the
 /// next run has to know.
 fn attempt_with(
@@ -157,7 +188,8 @@ fn attempt_with(
     program: Program,
     left_out: &LeftOut,
     collections: Collections,
-) -> Result<Attempt, Collections> {
+    plan: &Plan,
+) -> Result<Attempt, Again> {
     let mut image = Image::default();
     let path = program.target(db);
     let file = db.files().get_for(db, program, path);
@@ -168,6 +200,7 @@ fn attempt_with(
     let mut it = Interp::new(db, program);
     it.collections = collections;
     it.left_out = left_out.clone();
+    plan.begin(&mut it);
     let name = it.target_name();
     let mut ended_in = None;
     let (mut entry, mut items, mut offered, mut to_c) = (None, Vec::new(), None, None);
@@ -232,13 +265,17 @@ fn attempt_with(
         Some(m) => entry = Some(find_entry_point(&mut it, m)),
         None => {}
     }
+    let is_unsound = |it: &Interp| *plan == Plan::Replay && it.observed.get();
+    if is_unsound(&it) {
+        return Err(Again::Plainly);
+    }
     image.executable = executable_name(&it);
     image.settings = settings_of_target(&it);
     if it.meter.is_exhausted() {
         return Ok((without_objects(image, it), None));
     }
     if let Some(known) = it.collection(&[]) {
-        return Err(known);
+        return Err(Again::Knowing(known));
     }
     if image.test_session.is_some() {
         return Ok((as_found(image, it, &items), None));
@@ -247,14 +284,23 @@ fn attempt_with(
     let mut asked = Asked::default();
     // What objects do when they are asked may import modules, too.
     while late.load(&mut it) {
+        if is_unsound(&it) {
+            return Err(Again::Plainly);
+        }
         if let Some(known) = it.collection(&[]) {
-            return Err(known);
+            return Err(Again::Knowing(known));
         }
         if it.meter.is_exhausted() {
             return Ok((without_objects(image, it), None));
         }
         let loaded: Vec<Value> = it.heap.the_dict(it.modules).values().cloned().collect();
-        ask_freeze(&mut it, &loaded, &|_| false, &mut asked);
+        let done = ask_freeze(&mut it, &loaded, &|_| false, &mut asked);
+        if !done || is_unsound(&it) {
+            return Err(Again::Plainly);
+        }
+    }
+    if !records::end(&mut it, target.is_some()) {
+        return Err(Again::Plainly);
     }
 
     let modules: Vec<(Box<str>, Ref)> = it
@@ -279,11 +325,7 @@ fn attempt_with(
     }
     image.target = target.map(|m| freezer.ids[&m]);
     image.entry_point = entry.map(|e| e.map(|f| freezer.ids[&f]));
-    if !items.is_empty() {
-        let finished = items.iter().map(|i| i.finish(&it, &freezer.ids));
-        image.tests = Tests::Found(finished.collect());
-        image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
-    }
+    put_tests(&it, &items, &freezer.ids, &mut image);
     if let Some(offered) = &offered {
         image.extension = offered.finish(&it, &freezer.ids);
     }
@@ -305,11 +347,7 @@ fn attempt_with(
 /// The image of a file whose tests are all interpreted: the heap at the end of import time. No code is
 /// compiled, so `_freeze_` and its like, which may change objects, are not called.
 fn as_found(mut image: Image, mut it: Interp, items: &[testing::RawItem]) -> Image {
-    if !items.is_empty() {
-        let finished = items.iter().map(|i| i.finish(&it, &FxHashMap::default()));
-        image.tests = Tests::Found(finished.collect());
-        image.test_items = items.iter().map(testing::RawItem::interpretable).collect();
-    }
+    put_tests(&it, items, &FxHashMap::default(), &mut image);
     image.ran = it.ran().collect();
     image.files = std::mem::take(&mut it.files);
     image.module_bodies = std::mem::take(&mut it.module_bodies);
@@ -653,140 +691,6 @@ fn late_needs(db: &dyn Db, file: File) -> LateNeeds {
         .flat_map(taipan_language::ShippedFunction::modules);
     needs.replacing.extend(replacing);
     needs
-}
-
-/// Calls `_freeze_()` of all instances that have it among those that can be reached and
-/// are not known; `_cleanup_()` of those that have that only, by which they forget what
-/// is of no use to the program; `_taipan_integer_()` of symbols, which are the integer that
-/// it gives from now on. Notes what they said; whom it has asked before it does not ask again.
-///
-/// All objects that are left are asked, also those that the program never uses, which RPython
-/// does not ask. So an exception counts if it also comes when no other object of the same
-/// round was asked.
-pub(crate) fn ask_freeze(
-    it: &mut Interp,
-    roots: &[Value],
-    is_known: &dyn Fn(Ref) -> bool,
-    answers: &mut Asked,
-) {
-    loop {
-        // Cached by class: most objects belong to few classes.
-        let mut methods: FxHashMap<Ref, Option<&str>> = FxHashMap::default();
-        let all: Vec<(Ref, &str)> = reachable(&it.heap, &FxHashMap::default(), roots, is_known)
-            .into_iter()
-            .filter(|r| !answers.asked.contains(r))
-            .filter_map(|r| {
-                let o = it.heap.get(r);
-                let method = methods.entry(o.class).or_insert_with(|| {
-                    let has = |name: &&str| it.heap.lookup(o.class, name).is_some();
-                    ["_freeze_", "_cleanup_", "_taipan_integer_"]
-                        .into_iter()
-                        .find(has)
-                });
-                let name = (*method)?;
-                (!matches!(o.kind, Kind::Class(_))).then_some((r, name))
-            })
-            .collect();
-        let before = Before::of(it);
-        let (mut cleaned, mut said) = (false, Asked::default());
-        for (r, name) in all {
-            said.asked.insert(r);
-            let me = Value::Ref(r);
-            let answer = it.call_method(&me, name, &[]);
-            cleaned |= name == "_cleanup_";
-            match (name, answer) {
-                (_, Err(Unwind::Stop(Fatal::Collection))) => break,
-                ("_freeze_", Ok(v)) if it.truth(&v).is_ok_and(|frozen| frozen) => {
-                    said.frozen.insert(r);
-                }
-                // Whether that matters is seen where the program uses the object.
-                ("_freeze_" | "_cleanup_", Err(e)) if refuses(it, &before.heap, r, name) => {
-                    let why = format!("{name}() of it raises {}", diagnose(it, &e).message);
-                    said.refused.insert(r, why.into());
-                }
-                ("_taipan_integer_", Ok(n @ Value::Int(_))) => {
-                    it.heap.get_mut(r).kind = Kind::Boxed(n);
-                }
-                _ => {}
-            }
-        }
-        // Only the round is run again, and not all of import time: no other frames are left.
-        if let Some(known) = it.collection(roots) {
-            before.restore(it, known);
-            continue;
-        }
-        let made = it.heap.len() - before.heap.len();
-        it.heap.keep(before.heap);
-        answers.asked.extend(said.asked);
-        answers.frozen.extend(said.frozen);
-        answers.refused.extend(said.refused);
-        // What these calls have made or brought to light is asked, too.
-        if !cleaned && made == 0 {
-            return;
-        }
-    }
-}
-
-/// The state of an interpreter in which nothing runs, to which it can be brought back.
-struct Before {
-    heap: Arc<Heap>,
-    collections: Collections,
-    written: Written,
-    steps: u64,
-    random: u64,
-    printed: usize,
-    out: usize,
-    files: usize,
-    softspace: bool,
-}
-
-impl Before {
-    fn of(it: &mut Interp) -> Self {
-        Before {
-            heap: it.heap.mark(),
-            collections: it.collections.clone(),
-            written: it.written.clone(),
-            steps: it.steps,
-            random: it.random,
-            printed: it.printed.len(),
-            out: it.out.len(),
-            files: it.files.len(),
-            softspace: it.softspace,
-        }
-    }
-
-    /// Goes back, with more known of collections.
-    fn restore(self, it: &mut Interp, known: Collections) {
-        // Bodies prepared since the snapshot keep referring to their sites, so the sites stay.
-        let sites = std::mem::take(&mut it.heap).sites;
-        let Ok(heap) = Arc::try_unwrap(self.heap) else {
-            unreachable!("a mark that others hold");
-        };
-        it.heap = heap;
-        it.heap.sites = sites;
-        classes_changed();
-        it.collections = self.collections.knowing(known);
-        it.written = self.written;
-        (it.steps, it.random) = (self.steps, self.random);
-        it.meter.steps_are_set();
-        it.printed.truncate(self.printed);
-        it.out.truncate(self.out);
-        it.files.truncate(self.files);
-        it.softspace = self.softspace;
-        it.exc_info = None;
-    }
-}
-
-/// Whether a method of an object raises an exception, called before any other.
-fn refuses(it: &Interp, before: &Arc<Heap>, object: Ref, name: &str) -> bool {
-    let world = World {
-        heap: before.clone(),
-        modules: it.modules,
-        builtins: it.builtins,
-        written: it.written.clone(),
-    };
-    let mut alone = Interp::over(it.db, it.program, &world);
-    alone.call_method(&Value::Ref(object), name, &[]).is_err()
 }
 
 /// Where all bodies stood when import time was stopped, innermost first.

@@ -17,11 +17,12 @@ use taipan_base::{Db, Diagnostic, ErrorCode, Program};
 use taipan_graph::{Const, ObjId};
 
 use crate::MemoCall;
+use crate::heap_image::freeze_methods::ask_freeze;
 use crate::heap_image::heap_to_image::{Asked, Freezer, module_dicts, reachable};
 use crate::heap_image::image_to_heap::{
     MemoAnswer, Thaw, Thawed, collect_objects, keep_for_later, left_by_makers,
 };
-use crate::heap_image::import_time::{Image, ask_freeze, diagnose};
+use crate::heap_image::import_time::{Image, diagnose};
 use crate::heap_image::queries::{memo_answer, memo_run};
 use crate::space::collect::Collections;
 use crate::space::heap::{Heap, Kind, Ref};
@@ -299,7 +300,7 @@ fn drop_forgetful(it: &Interp, inner: &mut Vec<Inner>) {
     if inner.is_empty() {
         return;
     }
-    let (heap, steps) = (it.heap.clone(), it.program.step_limit(it.db));
+    let (heap, steps) = (it.heap.copy(), it.program.step_limit(it.db));
     let mut aside = Interp::with(it.db, it.program, steps, heap, it.modules, it.builtins);
     aside.written = it.written.clone();
     inner.retain(|inner| {

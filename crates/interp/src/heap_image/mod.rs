@@ -4,6 +4,7 @@
 pub mod constants;
 pub(crate) mod data;
 pub(crate) mod failed_statements;
+pub(crate) mod freeze_methods;
 pub(crate) mod heap_to_image;
 pub(crate) mod image_changes;
 pub(crate) mod image_to_heap;
@@ -13,4 +14,5 @@ pub(crate) mod memo_changes;
 pub(crate) mod mixins;
 pub(crate) mod names;
 pub(crate) mod queries;
+pub(crate) mod records;
 pub(crate) mod synthetic;

@@ -458,8 +458,8 @@ impl Interp<'_> {
     fn code_attr(&mut self, id: taipan_code::CodeId, name: &str) -> Option<Value> {
         let names = |v: &[Box<str>]| Value::tuple(v.iter().map(|n| Value::str(n)).collect());
         // Looking is not running: each answer depends on no more of the body than it tells.
-        let signature = || taipan_code::code_signature(self.db, id);
-        let variables = || taipan_code::code_variables(self.db, id);
+        let signature = || self.signature_of(id);
+        let variables = || self.variables_of(id);
         Some(match name {
             "co_name" => Value::str(&signature().name),
             "co_argcount" => Value::Int(i64::from(signature().argcount)),
@@ -485,7 +485,7 @@ impl Interp<'_> {
     }
 
     fn docstring(&self, id: taipan_code::CodeId) -> Value {
-        let signature = taipan_code::code_signature(self.db, id);
+        let signature = self.signature_of(id);
         signature.doc.as_ref().map_or(Value::None, constant)
     }
 

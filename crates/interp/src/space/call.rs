@@ -362,7 +362,7 @@ impl Interp<'_> {
             *result = Generator::make(self, id, frame);
             return Ok(());
         }
-        let ran = self.run(id, body, &mut frame);
+        let ran = self.run_unit(id, body, &mut frame);
         let ran = ran.map(|_| words::pop_to(&mut frame.stack, result));
         if memo {
             let outcome = match &ran {

@@ -95,6 +95,7 @@ impl Interp<'_> {
     /// Clears weak references to objects that nothing else refers to, and calls their
     /// callbacks, those of the youngest reference first. Stops where that is not known.
     pub(crate) fn collect(&mut self) -> R<()> {
+        self.drop_record();
         let done = self.collections.done;
         if done == MOST_COLLECTIONS || !weak_refs(&self.heap).any(|(_, w)| !w.target.is_none()) {
             return Ok(());

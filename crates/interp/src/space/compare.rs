@@ -274,7 +274,7 @@ impl Interp<'_> {
         if let (Some(x), Some(y)) = (a.as_method(), b.as_method()) {
             let slf = match (&x.slf, &y.slf) {
                 (None, None) => true,
-                (Some(p), Some(q)) => p.is(q),
+                (Some(p), Some(q)) => self.identical(p, q),
                 _ => false,
             };
             let same = slf && x.func.is(&y.func);
@@ -588,8 +588,14 @@ impl Interp<'_> {
     pub(crate) fn id(&self, v: &Value) -> i64 {
         match v {
             Value::Ref(r) => 0x1000 + 16 * i64::from(r.0),
-            Value::Str(s) => s.as_ptr() as i64,
-            Value::Tuple(t) => t.as_ptr() as *const u8 as i64,
+            Value::Str(s) => {
+                self.observe();
+                s.as_ptr() as i64
+            }
+            Value::Tuple(t) => {
+                self.observe();
+                t.as_ptr() as *const u8 as i64
+            }
             Value::Int(i) => i.wrapping_mul(8),
             _ => match self.heap.type_of(v) {
                 t if t == ty::NONE_TYPE => 8,

@@ -143,6 +143,19 @@ impl Dict {
         (self.entries.capacity() * size_of::<Entry>() + self.index.len() * size_of::<u32>()) as u64
     }
 
+    /// Whether entries and gaps between them are in the same places, and hashes are equal.
+    pub(crate) fn is_laid_out_like(&self, other: &Dict) -> bool {
+        let place = |e: &Entry| (e.hash, e.key.is_some());
+        self.of_class == other.of_class
+            && self.index.len() == other.index.len()
+            && self.entries.len() == other.entries.len()
+            && self
+                .entries
+                .iter()
+                .map(place)
+                .eq(other.entries.iter().map(place))
+    }
+
     /// Items in insertion order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
         self.entries

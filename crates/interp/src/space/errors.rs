@@ -96,6 +96,7 @@ impl Interp<'_> {
     pub(crate) fn raise_operands(&mut self, operands: &[Value]) -> R<(Value, Value)> {
         let arg = operands.get(1).cloned().unwrap_or(Value::None);
         let Some(first) = operands.first() else {
+            self.use_exc_info();
             return match &self.exc_info {
                 Some((t, v)) => Ok((t.clone(), v.clone())),
                 None => self.type_error(

@@ -772,18 +772,18 @@ impl Interp<'_> {
                 match op {
                     HlOp::Eq => equal(),
                     HlOp::Ne => equal().map(|equal| !equal),
-                    HlOp::Is => Some(a.is(b)),
+                    HlOp::Is => Some(self.identical(a, b)),
                     _ => None,
                 }
             }
             (Value::Tuple(_), Value::Tuple(_)) => match op {
                 HlOp::Eq => a.plainly_equals(b),
                 HlOp::Ne => a.plainly_equals(b).map(|equal| !equal),
-                HlOp::Is => Some(a.is(b)),
+                HlOp::Is => Some(self.identical(a, b)),
                 _ => None,
             },
             _ => match op {
-                HlOp::Is => Some(a.is(b)),
+                HlOp::Is => Some(self.identical(a, b)),
                 HlOp::Contains => self.quick_contains(a, b),
                 _ => None,
             },

@@ -15,10 +15,14 @@ use super::collect::WeakRef;
 use super::dict::{Dict, KnownName, Name};
 use super::generator::Generator;
 use super::iter::Iter;
+use super::journal::Journal;
 use super::lowmem::{Container, LLFunction, Pointer};
 use super::meant::Lacks;
 use super::types::{self, ty};
 use super::value::{Bound, Value};
+
+/// Numbers of objects begin at a multiple of this where a unit begins or ends.
+const GAP: usize = 64;
 
 /// An object of the heap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -127,6 +131,63 @@ pub(crate) enum Kind {
     LLFunction(Box<LLFunction>),
 }
 
+impl Kind {
+    /// Calls a function with the values in an object, other than references that each object of its kind has.
+    pub(crate) fn each_value(&self, f: &mut impl FnMut(&Value)) {
+        match self {
+            Kind::Boxed(v) | Kind::StaticMethod(v) | Kind::ClassMethod(v) => f(v),
+            Kind::List(items) => items.iter().for_each(f),
+            Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => {
+                for (k, v) in d.iter() {
+                    f(k);
+                    f(v);
+                }
+            }
+            Kind::Function(function) => function.defaults.iter().for_each(f),
+            Kind::Cell(v) | Kind::Super(_, v, _) => v.iter().for_each(f),
+            Kind::Property(parts) => parts.iter().for_each(f),
+            Kind::Slice(parts) => parts.iter().for_each(f),
+            Kind::Iter(state) => state.each_value(f),
+            Kind::Generator(g) => {
+                if let Some(frame) = &g.frame {
+                    frame
+                        .locals
+                        .iter()
+                        .flatten()
+                        .chain(&frame.stack)
+                        .for_each(f);
+                }
+            }
+            Kind::Exception(e) => f(&e.args),
+            Kind::WeakRef(w) => {
+                f(&w.target);
+                f(&w.callback);
+            }
+            Kind::Match(m) => f(&m.subject()),
+            Kind::LLContainer(c) => c.parts.iter().for_each(f),
+            Kind::LLFunction(function) => {
+                f(&function.callable);
+                f(&function.external);
+            }
+            Kind::Plain
+            | Kind::Class(_)
+            | Kind::Builtin(_)
+            | Kind::Module(_)
+            | Kind::XRange(..)
+            | Kind::File(_)
+            | Kind::Code(_)
+            | Kind::Opaque(_)
+            | Kind::Absent(_)
+            | Kind::Member(_)
+            | Kind::Closed
+            | Kind::Singleton(_)
+            | Kind::Regex(_)
+            | Kind::LLType(_)
+            | Kind::LLPtr(_) => {}
+        }
+    }
+}
+
 /// What there is to a class besides its dict.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Class {
@@ -222,7 +283,7 @@ pub(crate) struct FileObject {
 }
 
 /// The arena.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Heap {
     /// The heap that this one stands upon.
     below: Option<Arc<Heap>>,
@@ -244,8 +305,40 @@ pub(crate) struct Heap {
     methods: u32,
     /// Iterators of loops that have ended: nothing refers to them.
     unused_iterators: Vec<Ref>,
+    /// The first object that may become one of these.
+    reusable: usize,
     /// Bytes allocated since memory was last measured: see [`super::meter`].
     pub(crate) fresh: u64,
+    /// The first object that is read without a note, and the first that is changed without one.
+    plain: Plain,
+    /// Notes of what is read and changed.
+    journal: Option<Box<Journal>>,
+    /// With a journal, the objects as they were when a round of calls began.
+    round: Option<Round>,
+}
+
+/// The beginning of a round of calls.
+#[derive(Debug)]
+struct Round {
+    /// Number of objects.
+    objects: usize,
+    /// Contents of those that were changed since.
+    changed: FxHashMap<Ref, Object>,
+}
+
+impl Round {
+    fn write(&mut self, r: Ref, object: &Object) {
+        if r.index() < self.objects {
+            self.changed.entry(r).or_insert_with(|| object.clone());
+        }
+    }
+}
+
+/// The first objects of a heap that are accessed directly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plain {
+    reads: usize,
+    writes: usize,
 }
 
 impl Heap {
@@ -262,7 +355,11 @@ impl Heap {
             adtmeths: Vec::new(),
             methods: 0,
             unused_iterators: Vec::new(),
+            reusable: 0,
             fresh: 0,
+            plain: Plain::default(),
+            journal: None,
+            round: None,
         };
         types::bootstrap(&mut heap);
         heap
@@ -280,8 +377,39 @@ impl Heap {
             adtmeths: below.adtmeths.clone(),
             methods: below.methods,
             unused_iterators: Vec::new(),
+            reusable: below.len(),
             fresh: 0,
+            plain: Plain {
+                reads: below.len(),
+                writes: below.len(),
+            },
+            journal: None,
+            round: None,
             below: Some(below),
+        }
+    }
+
+    /// A heap with the same objects, without the notes of this one.
+    pub(crate) fn copy(&self) -> Heap {
+        Heap {
+            below: self.below.clone(),
+            start: self.start,
+            changed: self.changed.clone(),
+            objects: self.objects.clone(),
+            modules: self.modules.clone(),
+            sites: self.sites.clone(),
+            site: self.site,
+            adtmeths: self.adtmeths.clone(),
+            methods: self.methods,
+            unused_iterators: self.unused_iterators.clone(),
+            reusable: self.reusable,
+            fresh: self.fresh,
+            plain: Plain {
+                reads: self.start,
+                writes: self.start,
+            },
+            journal: None,
+            round: None,
         }
     }
 
@@ -355,12 +483,142 @@ impl Heap {
     /// Reuses the iterator of a loop that has ended.
     pub(crate) fn loop_ended(&mut self, r: Ref) {
         // An object below may not change.
-        if let Some(own) = r.index().checked_sub(self.start)
-            && let Kind::Iter(state) = &mut self.objects[own].kind
+        if r.index() >= self.reusable
+            && let Kind::Iter(state) = &mut self.get_mut(r).kind
         {
             **state = Iter::Done;
             self.unused_iterators.push(r);
         }
+    }
+
+    /// The iterators of loops that have ended, which are not reused until they are put back.
+    pub(crate) fn take_unused_iterators(&mut self) -> Vec<Ref> {
+        std::mem::take(&mut self.unused_iterators)
+    }
+
+    /// Puts iterators back; those of loops that have ended since are not reused any more.
+    pub(crate) fn put_unused_iterators(&mut self, unused: Vec<Ref>) {
+        self.unused_iterators = unused;
+    }
+
+    /// Begins a round of calls at whose end [`Heap::end_round`] is called with the result. Iterators are reused as in a
+    /// heap that stands upon another one with this number of objects.
+    pub(crate) fn begin_round(&mut self, objects: usize) -> Vec<Ref> {
+        self.reusable = objects;
+        self.round = self.journal.is_some().then(|| Round {
+            objects,
+            changed: FxHashMap::default(),
+        });
+        self.take_unused_iterators()
+    }
+
+    /// Calls a function with a heap as this one was at the beginning of the round.
+    pub(crate) fn before_round<R>(&mut self, f: impl FnOnce(Heap) -> R) -> Option<R> {
+        let round = self.round.take()?;
+        let is_older = |r: Ref| r.index() < round.objects;
+        let now = Arc::new(std::mem::take(self));
+        let result = f(Heap {
+            changed: round.changed.clone(),
+            modules: now
+                .modules
+                .iter()
+                .copied()
+                .filter(|r| is_older(*r))
+                .collect(),
+            adtmeths: (now.adtmeths.iter().copied())
+                .filter(|(_, r)| is_older(*r))
+                .collect(),
+            start: round.objects,
+            reusable: round.objects,
+            plain: Plain {
+                reads: round.objects,
+                writes: round.objects,
+            },
+            ..Heap::upon(now.clone())
+        });
+        let Ok(now) = Arc::try_unwrap(now) else {
+            unreachable!("the function has dropped its heap");
+        };
+        *self = now;
+        self.round = Some(round);
+        Some(result)
+    }
+
+    /// Ends a round of calls.
+    pub(crate) fn end_round(&mut self, unused: Vec<Ref>) {
+        let since = std::mem::replace(&mut self.unused_iterators, unused);
+        self.unused_iterators.extend(since);
+        self.round = None;
+        self.reusable = self.start;
+    }
+
+    /// Leaves numbers out up to the next multiple of [`GAP`], so that objects which are made from here on keep their
+    /// numbers when there are a few more or less before.
+    pub(crate) fn leave_gap(&mut self) {
+        while !self.len().is_multiple_of(GAP) {
+            self.push_object(Object {
+                class: ty::OBJECT,
+                attrs: None,
+                kind: Kind::Closed,
+                site: Site::default(),
+            });
+        }
+    }
+
+    /// Starts notes. All objects are this heap's own.
+    pub(crate) fn begin_journal(&mut self, journal: Journal) {
+        self.plain = match &journal {
+            Journal::Record(_) => Plain {
+                reads: usize::MAX,
+                writes: usize::MAX,
+            },
+            Journal::Changes(_) => Plain {
+                reads: 0,
+                writes: usize::MAX,
+            },
+        };
+        self.journal = Some(Box::new(journal));
+    }
+
+    /// The notes.
+    pub(crate) fn journal(&mut self) -> Option<&mut Journal> {
+        self.journal.as_deref_mut()
+    }
+
+    /// Ends the notes.
+    pub(crate) fn end_journal(&mut self) -> Option<Journal> {
+        self.plain = Plain::default();
+        self.journal.take().map(|journal| *journal)
+    }
+
+    /// The objects of a heap that stands upon no other, without a note.
+    pub(crate) fn all_objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// Adds an object as it is.
+    pub(crate) fn push_object(&mut self, object: Object) {
+        self.objects.push(object);
+    }
+
+    /// Replaces the content of an object without a note. It keeps the place where it was made.
+    pub(crate) fn replace_object(&mut self, r: Ref, object: Object) {
+        let place = &mut self.objects[r.index()];
+        if let Some(round) = &mut self.round {
+            round.write(r, place);
+        }
+        let site = place.site;
+        *place = Object { site, ..object };
+    }
+
+    /// Number of bound methods created.
+    pub(crate) fn methods(&self) -> u32 {
+        self.methods
+    }
+
+    /// Continues with this number of bound methods.
+    pub(crate) fn set_methods(&mut self, methods: u32) {
+        self.methods = methods;
     }
 
     /// Large heaps grow by a quarter: twice as much as is needed may not be there.
@@ -394,8 +652,20 @@ impl Heap {
     /// The object.
     #[inline]
     pub(crate) fn get(&self, r: Ref) -> &Object {
-        match r.index().checked_sub(self.start) {
-            Some(own) => &self.objects[own],
+        if r.index() >= self.plain.reads {
+            &self.objects[r.index() - self.start]
+        } else {
+            self.get_noted(r)
+        }
+    }
+
+    #[inline(never)]
+    fn get_noted(&self, r: Ref) -> &Object {
+        match &self.journal {
+            Some(journal) => {
+                journal.read(r);
+                &self.objects[r.index()]
+            }
             None => self.get_below(r),
         }
     }
@@ -416,8 +686,24 @@ impl Heap {
     /// The object.
     #[inline]
     pub(crate) fn get_mut(&mut self, r: Ref) -> &mut Object {
-        match r.index().checked_sub(self.start) {
-            Some(own) => &mut self.objects[own],
+        if r.index() >= self.plain.writes {
+            &mut self.objects[r.index() - self.start]
+        } else {
+            self.get_mut_noted(r)
+        }
+    }
+
+    #[inline(never)]
+    fn get_mut_noted(&mut self, r: Ref) -> &mut Object {
+        match &mut self.journal {
+            Some(journal) => {
+                let object = &mut self.objects[r.index()];
+                journal.write(r, object);
+                if let Some(round) = &mut self.round {
+                    round.write(r, object);
+                }
+                object
+            }
             None => self.change(r),
         }
     }

@@ -10,6 +10,7 @@ use super::heap::{Kind, Ref};
 use super::meant::Lacks;
 use super::modules::standard;
 use super::types::ty;
+use super::units::Input;
 use super::value::Value;
 use super::written::What;
 use super::{Interp, R, modules};
@@ -152,6 +153,7 @@ impl Interp<'_> {
         let is_root = |dir: &&Utf8Path| {
             let mut marks = ROOT_MARKS.iter().map(|mark| self.file_at(&dir.join(mark)));
             marks.any(|file| {
+                self.note_input(Input::State(file));
                 *crate::heap_image::queries::file_state(self.db, file) != FileState::Missing
             })
         };
@@ -314,7 +316,7 @@ impl Interp<'_> {
         // What functions of a written module import is found when they run.
         if self.written_text(file.path(self.db)).is_none() {
             self.files.push(file);
-            self.module_bodies.add(name, package, id);
+            self.note_loaded(name, package, id);
             taipan_base::step(self.db, taipan_base::Step::Import);
         }
         let globals = self.heap.attrs(m);

@@ -46,6 +46,8 @@ pub(crate) struct Inlined {
     /// The body.
     pub(crate) id: CodeId,
     pub(crate) then: Then,
+    /// Number of steps that were left when it began.
+    pub(crate) steps: u64,
     /// Its frame, while it waits for a call.
     suspended: Option<Active>,
 }
@@ -132,6 +134,9 @@ impl Interp<'_> {
         let (id, globals) = (f.code, f.globals);
         let (defaults, closure) = (f.defaults.len(), f.closure.len());
         let body = self.body(id);
+        if body.is_unit.get() {
+            return None;
+        }
         // Positional arguments for all parameters.
         let positional = desc.positional as usize;
         if callee.class.is_none()
@@ -215,6 +220,7 @@ impl Interp<'_> {
         self.inlined.push(Inlined {
             id,
             then,
+            steps: self.steps,
             suspended: Some(Active { body, frame }),
         });
     }
@@ -475,6 +481,7 @@ impl Interp<'_> {
         self.inlined.push(Inlined {
             id,
             then: Then::Item(r),
+            steps: self.steps,
             suspended: Some(Active {
                 body,
                 frame: entered,

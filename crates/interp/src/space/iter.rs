@@ -36,6 +36,27 @@ pub(crate) enum Iter {
     Done,
 }
 
+impl Iter {
+    /// Calls a function with the values in the state.
+    pub(crate) fn each_value(&self, f: &mut impl FnMut(&Value)) {
+        match self {
+            Iter::Tuple(items, _) => f(&Value::Tuple(items.clone())),
+            Iter::Values(items) => items.as_slice().iter().for_each(f),
+            Iter::Sequence(v, _) | Iter::Enumerate(v, _) => f(v),
+            Iter::Call(function, sentinel) => {
+                f(function);
+                f(sentinel);
+            }
+            Iter::List(..)
+            | Iter::Range(..)
+            | Iter::Table(..)
+            | Iter::Reversed(..)
+            | Iter::Lines(_)
+            | Iter::Done => {}
+        }
+    }
+}
+
 /// What an iterator over a dict gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {

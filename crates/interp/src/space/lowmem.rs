@@ -547,6 +547,7 @@ impl Interp<'_> {
 
     /// Forward references that became types: all objects of the heap learn of it.
     pub(crate) fn replace_types(&mut self, by: &dyn Fn(LLType) -> LLType) {
+        self.spoil();
         for r in self.heap.refs() {
             let has_type = matches!(
                 self.heap.kind(r),

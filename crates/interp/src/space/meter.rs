@@ -317,6 +317,8 @@ impl Interp<'_> {
             self.meter.room = u64::MAX;
             return Ok(());
         };
+        // What is measured is not known of replayed units.
+        self.drop_record();
         let mut found = Measure::default();
         self.heap.each_own(|o| found.object(o));
         self.meter.sweep();
@@ -395,72 +397,14 @@ impl Measure {
         }
     }
 
-    fn frame(&mut self, frame: &Frame<Value>) {
-        self.all(frame.locals.iter().flatten());
-        self.all(&frame.stack);
-    }
-
     /// The values in an object.
     fn contents(&mut self, kind: &Kind) {
-        match kind {
-            Kind::Boxed(v) | Kind::StaticMethod(v) | Kind::ClassMethod(v) => self.all([v]),
-            Kind::List(items) => self.all(items),
-            Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => {
-                for (k, v) in d.iter() {
-                    self.all([k, v]);
-                }
-            }
-            Kind::Function(f) => self.all(&f.defaults),
-            Kind::Cell(v) => self.all(v),
-            Kind::Property(parts) => self.all(&parts[..]),
-            Kind::Super(_, v, _) => self.all(v),
-            Kind::Slice(parts) => self.all(&parts[..]),
-            Kind::Iter(state) => self.iterator(state),
-            Kind::Generator(g) => {
-                if let Some(frame) = &g.frame {
-                    self.frame(frame);
-                }
-            }
-            Kind::Exception(e) => self.all([&e.args]),
-            Kind::File(f) => {
-                if self.seen.insert(address(&f.data)) {
-                    self.bytes += f.data.len() as u64;
-                }
-            }
-            Kind::WeakRef(w) => self.all([&w.target, &w.callback]),
-            Kind::Match(m) => self.all([&m.subject()]),
-            Kind::LLContainer(c) => self.all(&c.parts),
-            Kind::LLFunction(f) => self.all([&f.callable, &f.external]),
-            Kind::Plain
-            | Kind::Class(_)
-            | Kind::Builtin(_)
-            | Kind::Module(_)
-            | Kind::XRange(..)
-            | Kind::Code(_)
-            | Kind::Opaque(_)
-            | Kind::Absent(_)
-            | Kind::Member(_)
-            | Kind::Closed
-            | Kind::Singleton(_)
-            | Kind::Regex(_)
-            | Kind::LLType(_)
-            | Kind::LLPtr(_) => {}
+        if let Kind::File(f) = kind
+            && self.seen.insert(address(&f.data))
+        {
+            self.bytes += f.data.len() as u64;
         }
-    }
-
-    fn iterator(&mut self, state: &Iter) {
-        match state {
-            Iter::Tuple(items, _) => self.values.push(Value::Tuple(items.clone())),
-            Iter::Values(items) => self.all(items.as_slice()),
-            Iter::Sequence(v, _) | Iter::Enumerate(v, _) => self.all([v]),
-            Iter::Call(f, sentinel) => self.all([f, sentinel]),
-            Iter::List(..)
-            | Iter::Range(..)
-            | Iter::Table(..)
-            | Iter::Reversed(..)
-            | Iter::Lines(_)
-            | Iter::Done => {}
-        }
+        kind.each_value(&mut |v| self.all([v]));
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod import;
 pub(crate) mod inlined;
 pub(crate) mod item;
 pub(crate) mod iter;
+pub(crate) mod journal;
 pub(crate) mod locals;
 pub(crate) mod lookup;
 pub(crate) mod lowmem;
@@ -34,17 +35,20 @@ pub(crate) mod number;
 pub(crate) mod ops;
 pub(crate) mod quick;
 pub(crate) mod raw_view;
+pub(crate) mod replay;
 pub(crate) mod repr;
 pub(crate) mod run;
+pub(crate) mod same;
 pub(crate) mod sizes;
 pub(crate) mod slice;
 pub(crate) mod text;
 pub(crate) mod types;
+pub(crate) mod units;
 pub(crate) mod value;
 pub(crate) mod words;
 pub(crate) mod written;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -119,6 +123,10 @@ pub(crate) struct Body {
     pub(crate) hints: Box<[Cell<u32>]>,
     /// The same for the namespace of builtins.
     pub(crate) builtin_hints: Box<[Cell<u32>]>,
+    /// Executions of it are units: see [`units`].
+    pub(crate) is_unit: Cell<bool>,
+    /// The epoch of the record that notes it as read.
+    pub(crate) noted: Cell<u32>,
     /// The function takes each argument by a parameter of its own, and calling it runs it.
     pub(crate) plain: bool,
     /// The operation of each instruction.
@@ -146,17 +154,23 @@ pub(crate) struct SpecialNames {
 
 impl SpecialNames {
     fn new(texts: &mut FxHashSet<Arc<[u8]>>) -> SpecialNames {
-        let mut name = |text: &str| {
-            let text: Arc<[u8]> = text.as_bytes().into();
-            texts.insert(text.clone());
-            KnownName::new(text)
-        };
+        let mut name = |text: &str| KnownName::new(interned(texts, text));
         SpecialNames {
             init: name("__init__"),
             new: name("__new__"),
             setattr: name("__setattr__"),
         }
     }
+}
+
+/// The one text of a name.
+fn interned(texts: &mut FxHashSet<Arc<[u8]>>, text: &str) -> Arc<[u8]> {
+    if let Some(text) = texts.get(text.as_bytes()) {
+        return text.clone();
+    }
+    let text: Arc<[u8]> = text.as_bytes().into();
+    texts.insert(text.clone());
+    text
 }
 
 /// A running interpreter.
@@ -185,6 +199,8 @@ pub(crate) struct Interp<'db> {
     pub(crate) softspace: bool,
     /// The exception that was handled last: `sys.exc_info()`.
     pub(crate) exc_info: Option<(Value, Value)>,
+    /// Number of exceptions that were handled.
+    pub(crate) handled: u64,
     /// The last `raise` statement had no operands, or a traceback.
     pub(crate) raises_again: bool,
     /// Frames that exceptions ended, if their local variables are wanted.
@@ -227,6 +243,22 @@ pub(crate) struct Interp<'db> {
     /// Cache of lookups along the bases of classes.
     pub(crate) lookups: lookup::Lookups,
     pub(crate) bodies: FxHashMap<CodeId, Rc<Body>>,
+    /// Bodies of units that were replayed.
+    pub(crate) replayed_bodies: FxHashSet<CodeId>,
+    /// Executions of bodies may be units.
+    pub(crate) has_units: bool,
+    /// Whether the run is recorded, or replayed.
+    pub(crate) units: units::Units,
+    /// Bodies that have taken many steps: see [`units`].
+    heavy: FxHashSet<CodeId>,
+    /// The epoch of the record, from 1; 0 without a record.
+    pub(crate) epoch: u32,
+    /// The inputs of a recorded run.
+    pub(crate) inputs: Option<Box<RefCell<units::Inputs>>>,
+    /// The units that run use something that records do not describe.
+    pub(crate) spoiled: Cell<bool>,
+    /// A run that replays units may differ from one that does not.
+    pub(crate) observed: Cell<bool>,
     /// Direct-mapped cache of bodies by id.
     recent: Vec<Option<(CodeId, Rc<Body>)>>,
     /// Interned texts of names in code objects.
@@ -248,14 +280,19 @@ pub(crate) struct Interp<'db> {
 impl<'db> Interp<'db> {
     /// The bodies that have run.
     pub(crate) fn ran(&self) -> impl Iterator<Item = CodeId> + '_ {
-        self.bodies.keys().copied()
+        self.bodies
+            .keys()
+            .copied()
+            .chain(self.replayed_bodies.iter().copied())
     }
 
     /// An interpreter with nothing imported yet.
     pub(crate) fn new(db: &'db dyn Db, program: Program) -> Self {
         let steps = program.step_limit(db);
         let (heap, modules, builtins) = Interp::builtin_heap();
-        Interp::with(db, program, steps, heap, modules, builtins)
+        let mut it = Interp::with(db, program, steps, heap, modules, builtins);
+        it.has_units = true;
+        it
     }
 
     /// A heap with the builtins alone, the dict of modules and that of builtin names.
@@ -299,6 +336,7 @@ impl<'db> Interp<'db> {
             printed: Vec::new(),
             softspace: false,
             exc_info: None,
+            handled: 0,
             raises_again: false,
             ended_frames: None,
             notes_execution: false,
@@ -320,6 +358,14 @@ impl<'db> Interp<'db> {
             memo_calls: None,
             lookups: lookup::Lookups::default(),
             bodies: FxHashMap::default(),
+            replayed_bodies: FxHashSet::default(),
+            has_units: false,
+            units: units::Units::default(),
+            heavy: FxHashSet::default(),
+            epoch: 0,
+            inputs: None,
+            spoiled: Cell::default(),
+            observed: Cell::default(),
             recent: Vec::new(),
             special: SpecialNames::new(&mut texts),
             texts,
@@ -327,6 +373,12 @@ impl<'db> Interp<'db> {
             inlined: Vec::new(),
             frames: Vec::new(),
         }
+    }
+
+    /// Uses these texts of names.
+    fn use_texts(&mut self, texts: FxHashSet<Arc<[u8]>>) {
+        self.texts = texts;
+        self.special = SpecialNames::new(&mut self.texts);
     }
 
     /// What the image keeps.

@@ -286,7 +286,7 @@ impl Interp<'_> {
     /// An operation of the flow model on concrete values.
     pub(crate) fn operation(&mut self, op: HlOp, args: &[Value]) -> R {
         match (op, args) {
-            (HlOp::Is, [a, b]) => Ok(Value::Bool(a.is(b))),
+            (HlOp::Is, [a, b]) => Ok(Value::Bool(self.identical(a, b))),
             (HlOp::Lt | HlOp::Le | HlOp::Eq | HlOp::Ne | HlOp::Gt | HlOp::Ge, [a, b]) => {
                 if let (Value::Str(x), Value::Str(y)) = (a, b) {
                     self.work_bytes(x.len().min(y.len()))?;

@@ -23,7 +23,7 @@ impl Interp<'_> {
         match (a, b) {
             (Value::Int(x), Value::Int(y)) => integers(op, *x, *y),
             (Value::Float(x), Value::Float(y)) => floats(op, *x, *y),
-            _ if op == HlOp::Is => Some(Value::Bool(a.is(b))),
+            _ if op == HlOp::Is => Some(Value::Bool(self.identical(a, b))),
             (_, Value::Int(i)) if op == HlOp::GetItem => self.item_at(a, *i),
             (Value::Str(x), Value::Str(y)) => {
                 let eq = match op {
@@ -110,7 +110,7 @@ impl Interp<'_> {
                 },
                 _ => None,
             },
-            HlOp::Is => Some(Value::Bool(a.is(b))),
+            HlOp::Is => Some(Value::Bool(self.identical(a, b))),
             HlOp::Eq | HlOp::Ne => {
                 let equal = match (a, b) {
                     (Value::Str(x), Value::Str(y)) if x.len().min(y.len()) < SHORT => {

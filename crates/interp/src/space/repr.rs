@@ -5,6 +5,7 @@ use taipan_code::{CodeId, Origin};
 use super::heap::{Kind, Ref};
 use super::sizes::MOST_PRINTED;
 use super::types::ty;
+use super::units::Input;
 use super::value::Value;
 use super::{Interp, R};
 
@@ -346,6 +347,7 @@ impl Interp<'_> {
     /// an end to it, as on a disk that is full.
     pub(crate) fn write_standard(&mut self, error: bool, bytes: &[u8]) -> R<()> {
         if self.printed.len() + bytes.len() > MOST_PRINTED {
+            self.observe();
             let text = Value::str("No space left on device");
             return self.raise_args(ty::IO_ERROR, vec![Value::Int(libc::ENOSPC.into()), text]);
         }
@@ -397,12 +399,11 @@ impl Interp<'_> {
 
     /// 1-based line of an instruction, or of the start of a body.
     pub(crate) fn line_of(&self, id: CodeId, pc: Option<u32>) -> usize {
-        let Some(pc) = pc else {
-            return taipan_code::first_line(self.db, id);
-        };
-        let spans = taipan_code::code_spans(self.db, id);
-        let offset = spans.instrs.get(pc as usize).map_or(0, |r| r.start);
-        taipan_code::line_at(self.db, id, offset)
+        self.note_input(Input::Line(id, pc));
+        match pc {
+            None => taipan_code::first_line(self.db, id),
+            Some(pc) => super::units::line_of(self.db, id, pc),
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use taipan_code::{CodeConst, CodeId, Instr};
 
@@ -11,6 +10,7 @@ use super::fused::{Op, fuse};
 use super::heap::{Caught, Kind, Ref, Site, TracebackEntry};
 use super::inlined::{Active, Inlined, Then};
 use super::ops::Running;
+use super::units::Units;
 use super::value::Value;
 use super::{Activation, Body, DEPTH_LIMIT, Fatal, Interp, R};
 use crate::Complex;
@@ -63,9 +63,15 @@ impl Interp<'_> {
         if let Some(Some((known, body))) = self.recent.get(at)
             && *known == id
         {
+            if body.noted.get() != self.epoch {
+                self.note_body(id, body);
+            }
             return body.clone();
         }
         let body = self.made_body(id);
+        if body.noted.get() != self.epoch {
+            self.note_body(id, &body);
+        }
         self.recent.resize(RECENT, None);
         self.recent[at] = Some((id, body.clone()));
         body
@@ -75,7 +81,12 @@ impl Interp<'_> {
         if let Some(b) = self.bodies.get(&id) {
             return b.clone();
         }
-        let code = self.left_out.apply(id, taipan_code::code(self.db, id));
+        let recorded = match &self.units {
+            Units::Replaying(replay) => replay.code(id),
+            Units::Plain | Units::Recording(_) => None,
+        };
+        let code = recorded.unwrap_or_else(|| taipan_code::code(self.db, id));
+        let code = self.left_out.apply(id, code);
         let consts = code.consts.iter().map(constant).collect();
         let names: Box<[KnownName]> = code.names.iter().map(|n| self.known_name(n)).collect();
         let site = match self.heap.sites.iter().position(|s| *s == Some(id)) {
@@ -92,6 +103,8 @@ impl Interp<'_> {
                 true => all().map(|_| Op::Engine).collect(),
                 false => fuse(&code),
             },
+            is_unit: Cell::new(self.is_unit(id, &code)),
+            noted: Cell::default(),
             executed: (self.notes_execution).then(|| all().map(|_| Cell::default()).collect()),
             consts,
             hints: names.iter().map(|_| Cell::default()).collect(),
@@ -106,15 +119,7 @@ impl Interp<'_> {
     }
 
     fn known_name(&mut self, text: &str) -> KnownName {
-        let text = match self.texts.get(text.as_bytes()) {
-            Some(text) => text.clone(),
-            None => {
-                let text: Arc<[u8]> = text.as_bytes().into();
-                self.texts.insert(text.clone());
-                text
-            }
-        };
-        KnownName::new(text)
+        KnownName::new(super::interned(&mut self.texts, text))
     }
 
     /// Runs a module, class or exec body.
@@ -138,7 +143,7 @@ impl Interp<'_> {
             closure,
         );
         frame.names = Some(Value::Ref(names));
-        self.run(id, &body, &mut frame)?;
+        self.run_unit(id, &body, &mut frame)?;
         Ok(frame.take())
     }
 
@@ -203,6 +208,9 @@ impl Interp<'_> {
                     let Some(done) = inner.take() else {
                         return Ok(outcome);
                     };
+                    if let Some(i) = self.inlined.last() {
+                        self.note_steps(i.id, &done.body, i.steps);
+                    }
                     let then = self.pop_inlined(base, &mut inner);
                     let (body, frame) = top(&mut inner, body, frame);
                     match self.leave_inlined(then, done.frame, outcome, body, frame) {
@@ -270,6 +278,7 @@ impl Interp<'_> {
         }
         self.note_caught(v);
         self.exc_info = Some((t.clone(), v.clone()));
+        self.handled += 1;
         true
     }
 
@@ -389,6 +398,7 @@ impl Interp<'_> {
         let number = self.stack.last().map_or(0, |a| a.number);
         let raises_again = self.raises_again;
         let Value::Ref(r) = v else { return };
+        self.use_exception(*r);
         if let Kind::Exception(e) = &mut self.heap.get_mut(*r).kind {
             let again = match at {
                 Instr::Reraise => true,
@@ -428,6 +438,7 @@ impl Interp<'_> {
 
     fn caught(&mut self, v: &Value) -> Option<&mut Caught> {
         let Value::Ref(r) = v else { return None };
+        self.use_exception(*r);
         match &mut self.heap.get_mut(*r).kind {
             Kind::Exception(e) => Some(&mut e.caught),
             _ => None,

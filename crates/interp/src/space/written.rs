@@ -13,6 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::FileContents;
 
 use super::sizes::MOST_BYTES;
+use super::units::Input;
 use super::{Interp, R};
 use crate::heap_image::queries::{FileState, file_state};
 
@@ -55,6 +56,11 @@ pub(crate) const TOO_LARGE: SystemError = (libc::EFBIG, "File too large");
 const FORBIDDEN: SystemError = (libc::EPERM, "not allowed while a program is imported");
 
 impl Written {
+    /// The paths at which something has changed.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Utf8PathBuf> {
+        self.0.keys()
+    }
+
     /// Bytes that it takes.
     pub(crate) fn size(&self) -> usize {
         let size = |e: &Entry| match e {
@@ -71,6 +77,7 @@ impl Written {
 impl Interp<'_> {
     /// What is at a path.
     pub(crate) fn what_is(&self, path: &Utf8Path) -> What {
+        self.note_path(path, Input::State);
         match self.written.0.get(path) {
             Some(Entry::File(_)) => return What::File,
             Some(Entry::Folder) => return What::Folder,
@@ -94,6 +101,7 @@ impl Interp<'_> {
 
     /// Why what is at a path cannot be read, if it is something that cannot.
     pub(crate) fn unreadable(&self, path: &Utf8Path) -> Option<String> {
+        self.note_path(path, Input::State);
         if self.written.0.contains_key(path) {
             return None;
         }
@@ -119,6 +127,7 @@ impl Interp<'_> {
 
     /// The contents of a file.
     pub(crate) fn read_file(&self, path: &Utf8Path) -> Result<Arc<[u8]>, SystemError> {
+        self.note_path(path, Input::Contents);
         match self.written.0.get(path) {
             Some(Entry::File(data)) => return Ok(data[..].into()),
             Some(Entry::Folder) => return Err(IS_FOLDER),
@@ -140,6 +149,7 @@ impl Interp<'_> {
 
     /// The text of a module that the program has written.
     pub(crate) fn written_text(&self, path: &Utf8Path) -> Option<String> {
+        self.note_path(path, Input::State);
         match self.written.0.get(path)? {
             Entry::File(data) => Some(String::from_utf8_lossy(data).into_owned()),
             Entry::Folder | Entry::Gone => None,
@@ -149,6 +159,7 @@ impl Interp<'_> {
     /// The files below a folder that the program has written: name in that folder and text, by
     /// name. Those that are no text are not among them.
     pub(crate) fn written_below(&self, folder: &Utf8Path) -> Vec<(String, String)> {
+        self.spoil();
         let files = self.written.0.range(folder.to_owned()..);
         let inside = files.take_while(|(path, _)| path.starts_with(folder));
         let texts = inside.filter_map(|(path, entry)| {
@@ -189,6 +200,7 @@ impl Interp<'_> {
     /// Writes at a position of a file that was opened to be written; None for its end. The
     /// position behind it.
     pub(crate) fn write_at(&mut self, path: &Utf8Path, at: Option<usize>, bytes: &[u8]) -> usize {
+        self.spoil();
         // Not there any more: what is written goes nowhere.
         let Some(Entry::File(data)) = self.written.0.get_mut(path) else {
             return at.unwrap_or(0) + bytes.len();
@@ -205,6 +217,7 @@ impl Interp<'_> {
 
     /// What is in a file that was opened to be written.
     pub(crate) fn written_data(&self, path: &Utf8Path) -> &[u8] {
+        self.spoil();
         match self.written.0.get(path) {
             Some(Entry::File(data)) => data,
             _ => &[],
@@ -213,6 +226,7 @@ impl Interp<'_> {
 
     /// Cuts a file off, or fills it up with zeros.
     pub(crate) fn resize_file(&mut self, path: &Utf8Path, size: usize) {
+        self.spoil();
         if let Some(Entry::File(data)) = self.written.0.get_mut(path) {
             Arc::make_mut(data).resize(size, 0);
         }
@@ -220,6 +234,7 @@ impl Interp<'_> {
 
     /// The names in a folder, sorted.
     pub(crate) fn list_folder(&self, path: &Utf8Path) -> Result<Vec<Box<str>>, SystemError> {
+        self.note_path(path, Input::Contents);
         match self.what_is(path) {
             What::Nothing => return Err(MISSING),
             What::File => return Err(NO_FOLDER),
@@ -302,6 +317,7 @@ impl Interp<'_> {
     }
 
     fn put(&mut self, path: &Utf8Path, entry: Entry) {
+        self.note_written(path);
         self.written.0.insert(path.to_owned(), entry);
     }
 

@@ -167,10 +167,9 @@ fn delattr(it: &mut Interp, args: Args<'_>) -> R {
 
 fn object_eq(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "__eq__", 2, 2)?;
-    if args.pos[0].is(&args.pos[1]) {
+    if it.identical(&args.pos[0], &args.pos[1]) {
         return Ok(Value::Bool(true));
     }
-    let _ = it;
     Ok(Value::Ref(types::NOT_IMPLEMENTED))
 }
 

@@ -22,6 +22,7 @@ pub(super) fn table(it: &mut Interp, args: Args<'_>) -> R<Option<ObjId>> {
     let Some(dict) = it.heap.dict_of(*given).filter(|d| d.len() > 0).cloned() else {
         return Ok(None);
     };
+    it.spoil();
     for (id, r) in it.heap.adtmeths.clone() {
         if is_same(it, r, &dict)? {
             return Ok(Some(id));

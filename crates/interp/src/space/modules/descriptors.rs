@@ -58,6 +58,7 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
     };
     match opened {
         Ok(opened) => {
+            it.spoil();
             // The lowest free number, as Unix gives it.
             let free = it.descriptors.iter().position(Option::is_none);
             let at = free.unwrap_or_else(|| {
@@ -74,6 +75,7 @@ pub(crate) fn open(it: &mut Interp, args: Args<'_>) -> R {
 /// What the first argument stands for, and its place among the open files; OSError if that is
 /// none.
 fn opened(it: &mut Interp<'_>, args: Args<'_>, f: &str) -> R<(usize, Descriptor)> {
+    it.spoil();
     let v = args.need(it, 0, f)?;
     let fd = it.index_of(v)?;
     let at = usize::try_from(fd - FIRST).unwrap_or(usize::MAX);

@@ -43,7 +43,7 @@ fn not_(it: &mut Interp, args: Args<'_>) -> R {
 
 fn is_not(it: &mut Interp, args: Args<'_>) -> R {
     args.expect(it, "is_not", 2, 2)?;
-    Ok(Value::Bool(!args.pos[0].is(&args.pos[1])))
+    Ok(Value::Bool(!it.identical(&args.pos[0], &args.pos[1])))
 }
 
 /// The functions under the names of the methods, too: `operator.__lt__`.

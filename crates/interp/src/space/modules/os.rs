@@ -10,6 +10,7 @@ use crate::space::builtin::{Args, Builtin};
 use crate::space::dict::mix;
 use crate::space::heap::Ref;
 use crate::space::types::ty;
+use crate::space::units::Input;
 use crate::space::value::Value;
 use crate::space::written::{SystemError, What};
 use crate::space::{Interp, R};
@@ -236,6 +237,7 @@ fn variable(it: &mut Interp, args: Args<'_>) -> R {
         return Ok(Value::None);
     };
     let file = it.db.files().get_for(it.db, it.program, &path);
+    it.note_input(Input::Contents(file));
     if let FileContents::Text(value) = file.contents(it.db) {
         return Ok(Value::str(value));
     }
@@ -247,6 +249,7 @@ fn variable(it: &mut Interp, args: Args<'_>) -> R {
 /// `_variables()`: the names of the variables of the environment.
 fn variables(it: &mut Interp, _: Args<'_>) -> R {
     let folder = (it.db.files()).get_for(it.db, it.program, Utf8Path::new(ENVIRONMENT));
+    it.note_input(Input::Contents(folder));
     let mut names: Vec<&str> = match folder.contents(it.db) {
         FileContents::Directory(names) => names.iter().map(|n| &**n).collect(),
         _ => Vec::new(),
@@ -422,6 +425,7 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
 /// Import time must give the same image every time it runs: its clock counts instructions,
 /// a hundred million to the second.
 fn clock(it: &mut Interp, _: Args<'_>) -> R {
+    it.spoil();
     let done = it.program.step_limit(it.db).saturating_sub(it.steps);
     Ok(Value::Float(done as f64 * 1e-8))
 }

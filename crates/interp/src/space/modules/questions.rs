@@ -103,6 +103,7 @@ fn ask(it: &mut Interp, question: Question) -> R {
 /// The answer to a question. What an untrusted folder may not do ends import time: no handler goes on
 /// as if the machine lacked something.
 fn answered(it: &mut Interp, question: Question) -> R<CAnswer> {
+    it.spoil();
     let Some(questions) = it.db.system().questions() else {
         return Ok(CAnswer::Refused("there is no C compiler here".to_owned()));
     };

@@ -11,6 +11,7 @@ use crate::space::value::Value;
 use crate::space::{Activation, Interp, R};
 
 fn exc_info(it: &mut Interp, _: Args<'_>) -> R {
+    it.use_exc_info();
     Ok(match &it.exc_info {
         Some((t, v)) => Value::tuple(vec![t.clone(), v.clone(), Value::None]),
         None => Value::tuple(vec![Value::None, Value::None, Value::None]),
@@ -19,6 +20,7 @@ fn exc_info(it: &mut Interp, _: Args<'_>) -> R {
 
 fn exc_clear(it: &mut Interp, _: Args<'_>) -> R {
     it.exc_info = None;
+    it.handled += 1;
     Ok(Value::None)
 }
 
@@ -27,6 +29,7 @@ fn getframe(it: &mut Interp, args: Args<'_>) -> R {
         Some(v) => it.index_of(v)?,
         None => 0,
     };
+    it.spoil();
     let at = it.stack.len() as i64 - 1 - depth;
     let Some(at) = usize::try_from(at).ok().filter(|i| *i < it.stack.len()) else {
         return it.value_error("call stack is not deep enough");
@@ -182,6 +185,7 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
 }
 
 fn random(it: &mut Interp, _: Args<'_>) -> R {
+    it.spoil();
     let mut x = it.random;
     x ^= x << 13;
     x ^= x >> 7;
