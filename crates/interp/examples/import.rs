@@ -1,5 +1,8 @@
 //! Runs the import time of a program and says what became of it:
 //! `cargo run --release -p taipan-interp --example import -- FILE.py [PATH...] [--OPTION-OF-THE-TARGET...]`
+//!
+//! With the variable `EDITS` it makes the edits in that file: each line has a path, a text in that file, and another text,
+//! separated by tabs. Each edit is taken back after the next import.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
 
@@ -42,6 +45,29 @@ impl Db for Database {
 
     fn fork(&self) -> Box<dyn Db> {
         Box::new(self.clone())
+    }
+}
+
+/// Makes edits, and says how long the import after each takes and how much of it is replayed.
+fn make_edits(db: &mut Database, program: Program, edits: &str) {
+    for line in std::fs::read_to_string(edits).expect("edits").lines() {
+        let [path, old, new] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("a path and two texts: {line}");
+        };
+        let original = std::fs::read_to_string(path).expect("a file");
+        let [old, new] = [old, new].map(|text| text.replace("\\n", "\n"));
+        let absolute = Utf8PathBuf::from(path).canonicalize_utf8().expect("a file");
+        for text in [&original.replacen(&old, &new, 1), &original] {
+            std::fs::write(path, text).expect("the file can be written");
+            taipan_base::sync(db, std::slice::from_ref(&absolute));
+            let start = Instant::now();
+            taipan_interp::image(db, program);
+            eprintln!(
+                "{:.2} s, {:?} per cent replayed: {path} {old:?}",
+                start.elapsed().as_secs_f64(),
+                taipan_interp::replayed_steps(db, program)
+            );
+        }
     }
 }
 
@@ -98,4 +124,7 @@ fn main() {
         image.files.len(),
         time.as_secs_f64() * 1e3
     );
+    if let Ok(edits) = std::env::var("EDITS") {
+        make_edits(&mut db, program, &edits);
+    }
 }
