@@ -9,6 +9,8 @@ use taipan_interp::{image, image_diagnostics};
 use taipan_testkit::fuzz::{Choices, Target};
 use taipan_testkit::{TestDb, edited, slightly_damaged};
 
+mod lines;
+
 /// What import time may take here.
 const STEPS: u64 = 100_000;
 
@@ -93,22 +95,6 @@ fn spoiled(mut text: String, choices: &mut Choices<'_>) -> String {
     text
 }
 
-/// Numbers of salsa's are whatever comes first.
-fn without_ids(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("(Id(") {
-        let (before, id) = rest.split_at(at);
-        out.push_str(before);
-        out.push_str("(_");
-        rest = id
-            .trim_start_matches("(Id(")
-            .trim_start_matches(|c: char| c.is_alphanumeric());
-        rest = rest.strip_prefix(')').unwrap_or(rest);
-    }
-    out + rest
-}
-
 fn place(db: &TestDb, span: Option<Span>) -> String {
     span.map_or("nowhere".to_owned(), |s| {
         let text = s.file.text(db);
@@ -132,18 +118,7 @@ fn told(db: &TestDb, d: &Diagnostic) -> String {
 /// The image and what went wrong, as lines in a certain order.
 fn import(db: &TestDb, program: Program) -> Vec<String> {
     let image = image(db, program);
-    let mut lines = Vec::new();
-    #[expect(clippy::iter_over_hash_type, reason = "the lines are sorted")]
-    for (id, data) in &image.objects {
-        lines.push(without_ids(&format!("{id:?} {data:?}")));
-    }
-    #[expect(clippy::iter_over_hash_type, reason = "the lines are sorted")]
-    for (id, globals) in &image.globals {
-        let mut globals: Vec<_> = globals.iter().collect();
-        globals.sort_by_key(|(name, _)| *name);
-        lines.push(format!("globals of {id:?}: {globals:?}"));
-    }
-    lines.sort();
+    let mut lines = lines::of_objects(image);
     lines.push(format!("printed: {}", image.printed));
     lines.extend(image_diagnostics(db, program).iter().map(|d| told(db, d)));
     lines

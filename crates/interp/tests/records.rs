@@ -8,6 +8,8 @@ use taipan_interp::{image, replayed_steps};
 use taipan_testkit::TestDb;
 use taipan_testkit::fuzz::{Choices, Target};
 
+mod lines;
+
 /// What import time may take here.
 const STEPS: u64 = 20_000_000;
 
@@ -244,39 +246,13 @@ impl Source {
     }
 }
 
-/// Numbers of salsa's are whatever comes first.
-fn without_ids(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("(Id(") {
-        let (before, id) = rest.split_at(at);
-        out.push_str(before);
-        out.push_str("(_");
-        rest = id
-            .trim_start_matches("(Id(")
-            .trim_start_matches(|c: char| c.is_alphanumeric());
-        rest = rest.strip_prefix(')').unwrap_or(rest);
-    }
-    out + rest
-}
-
 /// All that there is to an image, as lines in a certain order.
 fn import(db: &TestDb, program: Program) -> Vec<String> {
     let image = image(db, program);
-    let mut lines = Vec::new();
-    #[expect(clippy::iter_over_hash_type, reason = "the lines are sorted")]
-    for (id, data) in &image.objects {
-        lines.push(without_ids(&format!("{id:?} {data:?}")));
-    }
-    #[expect(clippy::iter_over_hash_type, reason = "the lines are sorted")]
-    for (id, globals) in &image.globals {
-        let mut globals: Vec<_> = globals.iter().collect();
-        globals.sort_by_key(|(name, _)| *name);
-        lines.push(format!("globals of {id:?}: {globals:?}"));
-    }
+    let mut lines = lines::of_objects(image);
     #[expect(clippy::iter_over_hash_type, reason = "the lines are sorted")]
     for module in &image.modules {
-        lines.push(without_ids(&format!("{module:?}")));
+        lines.push(lines::without_ids(&format!("{module:?}")));
     }
     #[expect(clippy::iter_over_hash_type, reason = "the lines are sorted")]
     for code in &image.ran {
@@ -288,7 +264,7 @@ fn import(db: &TestDb, program: Program) -> Vec<String> {
     }
     lines.sort();
     lines.push(format!("printed: {}", image.printed));
-    lines.push(without_ids(&format!("{:?}", image.diagnostics)));
+    lines.push(lines::without_ids(&format!("{:?}", image.diagnostics)));
     let files = image.files.iter().map(|f| f.path(db).to_string());
     lines.extend(files);
     lines
