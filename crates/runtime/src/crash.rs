@@ -105,7 +105,7 @@ pub fn set_places(table: *const Places) {
     PLACES.store(table as usize, Relaxed);
 }
 
-/// From now on faults show what was running before they end the process. What has been set up
+/// From now on faults show what was running before they end the process. A large enough stack that has been set up
 /// for this thread's signals stays.
 pub fn install() {
     // SAFETY: structures are laid out as the C library has them; memory for the stack is
@@ -117,7 +117,9 @@ pub fn install() {
             size: 0,
         };
         let known = sigaltstack(core::ptr::null(), &raw mut old) == 0 && !old.start.is_null();
-        if !known {
+        // Rust's threads have 8 KB. On processors with large vector and tile registers, what the kernel saves
+        // takes most of that.
+        if !known || old.size < ALTERNATE_STACK {
             let stack = Stack {
                 start: crate::pages::map(ALTERNATE_STACK) as *mut c_void,
                 flags: 0,
