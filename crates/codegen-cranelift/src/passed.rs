@@ -5,8 +5,8 @@
 //! use the area. Registers would be of no help: Cranelift splits the live range of a value twice at most, and each exit that wants the
 //! value in a certain register costs a split. The values of a loop with several exits were on the stack in the whole loop.
 //!
-//! A cell whose code is not made yet leads to one piece of code, the same for all: it calls a function with the cell, and goes on
-//! by the cell that the function returns, with the same values.
+//! All cells without a unit lead to one piece of code. It calls a function with the cell, and jumps by the cell that the function
+//! returns, with the same values.
 
 use std::sync::atomic::AtomicU64;
 
@@ -50,8 +50,8 @@ fn words_of_type(ty: Type) -> usize {
     }
 }
 
-/// The code that cells lead to first, which calls an `extern "C" fn(usize) -> usize` at that address with the cell. The function
-/// returns the cell to go on by.
+/// The code of cells without a unit. It calls the `extern "C" fn(usize) -> usize` at that address with the cell, and jumps by the
+/// cell that the function returns.
 pub fn arrival_code(function: usize) -> CompiledFunction {
     let mut code = vec![
         0x55, // push rbp

@@ -124,20 +124,6 @@ fn import(db: &TestDb, program: Program) -> Vec<String> {
     lines
 }
 
-fn write(db: &mut TestDb, files: &[(&str, String)]) {
-    for (path, text) in files {
-        db.edit(path, text);
-    }
-}
-
-/// A database that has imported nothing yet.
-fn fresh(files: &[(&str, String)]) -> (TestDb, Program) {
-    let mut db = TestDb::default();
-    write(&mut db, files);
-    let program = Program::new(&db, "/main.py".into(), vec![], STEPS);
-    (db, program)
-}
-
 #[test]
 fn modules_are_imported() {
     let target = Target::new("import").cases(12).bytes(512);
@@ -148,12 +134,12 @@ fn modules_are_imported() {
             ("/helper.py", HELPER.to_owned()),
         ];
         let then = [("/main.py", module(choices)), ("/helper.py", helper)];
-        let (mut warm, program) = fresh(&first);
+        let (mut warm, program) = lines::fresh(&first, STEPS);
         import(&warm, program);
-        write(&mut warm, &then);
+        lines::write(&mut warm, &then);
         let warm = import(&warm, program);
         // The files are compiled on other threads, the last one first.
-        let (db, program) = fresh(&then);
+        let (db, program) = lines::fresh(&then, STEPS);
         std::thread::scope(|scope| {
             for (path, _) in then.iter().rev() {
                 let db = db.clone();

@@ -13,8 +13,8 @@ mod lines;
 /// What import time may take here.
 const STEPS: u64 = 20_000_000;
 
-/// Statements in which `K` is a number that edits change. They stand in functions with a parameter `x` that take so many
-/// steps that later calls are units, and in a loop that does so.
+/// Statements in which `K` is a number that edits change. They are in functions with a parameter `x`, and in a loop. The
+/// functions and the loop take enough steps to be units when they run again.
 const PIECES: &[&str] = &[
     "registry.append(x + K)\n",
     "@register('f%d' % K)\ndef made(y): return x + y + K\n",
@@ -270,36 +270,23 @@ fn import(db: &TestDb, program: Program) -> Vec<String> {
     lines
 }
 
-fn write(db: &mut TestDb, files: &[(&str, String)]) {
-    for (path, text) in files {
-        db.edit(path, text);
-    }
-}
-
-fn fresh(files: &[(&str, String)]) -> (TestDb, Program) {
-    let mut db = TestDb::default();
-    write(&mut db, files);
-    let program = Program::new(&db, "/main.py".into(), vec![], STEPS);
-    (db, program)
-}
-
 #[test]
 fn images_after_edits_are_those_of_a_fresh_database() {
     let replayed = AtomicU64::new(0);
     let target = Target::new("records").cases(24).bytes(512);
     target.run(|choices| {
         let mut source = Source::new(choices);
-        let (mut db, program) = fresh(&source.files());
+        let (mut db, program) = lines::fresh(&source.files(), STEPS);
         import(&db, program);
         for _ in 0..6 {
             let before = source.files();
             source.edit(choices);
             let files = source.files();
-            write(&mut db, &files);
+            lines::write(&mut db, &files);
             let warm = import(&db, program);
             let share = replayed_steps(&db, program).unwrap_or(0);
             replayed.fetch_add(share, Ordering::Relaxed);
-            let (alone, alone_program) = fresh(&files);
+            let (alone, alone_program) = lines::fresh(&files, STEPS);
             let alone = import(&alone, alone_program);
             let differs = warm.iter().zip(&alone).find(|(a, b)| a != b);
             assert!(
@@ -343,7 +330,8 @@ fn replayed(before: &str, after: &str) -> u64 {
     db.edit("/main.py", &after.replacen("s = 0", "s = 5", 1));
     let warm = import(&db, program);
     let share = replayed_steps(&db, program).expect("units are replayed");
-    let (alone, alone_program) = fresh(&[("/main.py", after.replacen("s = 0", "s = 5", 1))]);
+    let (alone, alone_program) =
+        lines::fresh(&[("/main.py", after.replacen("s = 0", "s = 5", 1))], STEPS);
     assert_eq!(warm, import(&alone, alone_program));
     share
 }

@@ -95,7 +95,7 @@ impl<'a> Arrived<'a> {
 impl Drop for Arrived<'_> {
     fn drop(&mut self) {
         for (n, word) in self.now().into_iter().enumerate() {
-            // SAFETY: there are as many words; the code that goes on reads them before anything else.
+            // SAFETY: there are as many words; the next unit reads them first.
             unsafe { *passed_values().add(n) = word };
         }
         // SAFETY: the mutator's own state; calls of the program have given their roots back.

@@ -532,7 +532,7 @@ impl Interp<'_> {
         }
     }
 
-    /// Notes that what is at a path is read.
+    /// Notes a read of a file, a folder or a missing path.
     pub(crate) fn note_path(&self, path: &Utf8Path, input: impl Fn(File) -> Input) {
         if self.inputs.is_some() {
             self.note_input(input(self.file_at(path)));

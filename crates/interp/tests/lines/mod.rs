@@ -1,6 +1,23 @@
-//! Images as lines, to compare them.
+//! Databases with the files of a program, and their images as lines, to compare them.
 
+use taipan_base::Program;
 use taipan_interp::Image;
+use taipan_testkit::TestDb;
+
+/// Sets the contents of files.
+pub(crate) fn write(db: &mut TestDb, files: &[(&str, String)]) {
+    for (path, text) in files {
+        db.edit(path, text);
+    }
+}
+
+/// A database that has imported nothing yet, and the program `/main.py` with a limit of steps.
+pub(crate) fn fresh(files: &[(&str, String)], steps: u64) -> (TestDb, Program) {
+    let mut db = TestDb::default();
+    write(&mut db, files);
+    let program = Program::new(&db, "/main.py".into(), vec![], steps);
+    (db, program)
+}
 
 /// Numbers of salsa's are whatever comes first.
 pub(crate) fn without_ids(text: &str) -> String {

@@ -17,7 +17,7 @@ fn check(files: &str) -> Output {
     command.args(args).output().unwrap()
 }
 
-/// What is told, one line for each, in order.
+/// Compares the messages about a program with the expected ones: one line each, in order of appearance.
 #[track_caller]
 pub(crate) fn told(files: &str, expected: Expect) {
     expected.assert_eq(&lines(files, false));
