@@ -361,7 +361,10 @@ impl Writer<'_> {
             | View::ExcClear {}
             | View::JitExit { .. }
             | View::JitCount { .. }
-            | View::JitInvalidated { .. } => {
+            | View::JitInvalidated { .. }
+            | View::GcReserve { .. }
+            | View::GcReserveSlowly { .. }
+            | View::GcMallocReserved { .. } => {
                 return Err(format!("{} is for machine code", view.op()));
             }
         })

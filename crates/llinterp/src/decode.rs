@@ -61,7 +61,8 @@ pub(crate) fn decode(func: &FuncSym, graph: Arc<LLGraph>, heap: &mut Heap<'_>) -
 /// Whether a block ends in an allocation that may find the nursery full.
 fn is_nursery(block: &Block<LowLevel>) -> bool {
     let last = block.operations.last();
-    last.is_some_and(|op| op.op == PlainOp::GcMallocNursery.into()) && block.exits.len() == 2
+    let takes = [PlainOp::GcMallocNursery, PlainOp::GcReserve];
+    last.is_some_and(|op| takes.iter().any(|p| op.op == (*p).into())) && block.exits.len() == 2
 }
 
 fn is_wide(ty: LLType) -> bool {
@@ -392,6 +393,11 @@ impl Decoder<'_, '_> {
             | View::GcMallocFilled { ty, flavor, length } => {
                 self.malloc(ty, flavor, Some(length), dst)?;
             }
+            // Each object has memory of its own here.
+            View::GcReserve { .. } | View::GcReserveSlowly { .. } => self.result(0, dst),
+            View::GcMallocReserved {
+                ty, flavor, length, ..
+            } => self.malloc(ty, flavor, length, dst)?,
             View::Getfield { object, field } => {
                 let (offset, ty) = self.field(self.pointee(g, object)?, field)?;
                 let p = self.opnd(object);

@@ -390,7 +390,8 @@ impl Checker<'_> {
             View::Malloc { ty, .. }
             | View::MallocVarsize { ty, .. }
             | View::GcMallocFilled { ty, .. }
-            | View::GcMallocNursery { ty, .. } => match ty {
+            | View::GcMallocNursery { ty, .. }
+            | View::GcMallocReserved { ty, .. } => match ty {
                 LLOperand::Const(LLConst::Void(VoidConst::Type(t))) => self.same(result, t.ptr()),
                 _ => Ok(()),
             },

@@ -23,7 +23,10 @@
 //! `i` of them, `gc_leave_roots_frame(n)` gives them back. `gc_writebarrier(object)` comes
 //! before stores of GC pointers; stores themselves are plain. A block that ends in
 //! `gc_malloc_nursery(type, flavor)`, an allocation that does not collect, has a `canraise`
-//! switch: the second exit is taken if the nursery is full, and leads to a `malloc`.
+//! switch: the second exit is taken if the nursery is full, and leads to a `malloc`. So does a block that
+//! ends in `gc_reserve(bytes) -> Address`, which takes memory for several objects; its second exit leads to
+//! `gc_reserve_slowly(bytes)`, which collects. `gc_malloc_reserved(type, flavor, room, offset, length?)` makes one
+//! of these objects, and comes before the next collection.
 //!
 //! `indirect_call(callee, args..., targets)` ends in the functions that may be meant, `Void` where nobody
 //! knows them. `jit_note(number)` stands in residual code where something is noted of it, and does nothing.
@@ -276,6 +279,9 @@ macro_rules! plain_ops_table {
             GcCanMove = "gc_can_move", READ, (object: Pointer) -> Bool;
             GcMallocFilled = "gc_malloc_filled", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
             GcMallocNursery = "gc_malloc_nursery", EFFECT, (ty: Type, flavor: Flavor) -> Pointer;
+            GcReserve = "gc_reserve", EFFECT, (bytes: Signed) -> Address;
+            GcReserveSlowly = "gc_reserve_slowly", EFFECT | GC, (bytes: Signed) -> Address;
+            GcMallocReserved = "gc_malloc_reserved", EFFECT, (ty: Type, flavor: Flavor, room: Address, offset: Signed, length: (Signed?)) -> Pointer;
             GcWritebarrier = "gc_writebarrier", EFFECT, (object: Pointer, index: (Signed?)) -> Void;
             GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Bool;
             GcSaveRoot = "gc_save_root", EFFECT, (slot: Signed, root: Pointer) -> Void;

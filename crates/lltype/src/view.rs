@@ -348,6 +348,9 @@ impl<'a, O> View<'a, O> {
             }
             View::MallocVarsize { ty, flavor, length }
             | View::GcMallocFilled { ty, flavor, length } => (ty, flavor, Some(length)),
+            View::GcMallocReserved {
+                ty, flavor, length, ..
+            } => (ty, flavor, length),
             _ => return None,
         };
         Some(Allocated { ty, flavor, length })

@@ -122,8 +122,12 @@ impl Clean {
             self.starts.clear();
         }
         match op.op {
-            LLOp::Plain(PlainOp::Malloc | PlainOp::MallocVarsize | PlainOp::GcMallocFilled)
-                if !is_raw_malloc(op) =>
+            LLOp::Plain(
+                PlainOp::Malloc
+                | PlainOp::MallocVarsize
+                | PlainOp::GcMallocFilled
+                | PlainOp::GcMallocReserved,
+            ) if !is_raw_malloc(op) =>
             {
                 self.objects.insert(op.result);
             }

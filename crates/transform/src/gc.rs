@@ -40,6 +40,7 @@ use crate::barriers::{insert_all_barriers, insert_barriers};
 use crate::calls::{calls_a_graph, can_collect};
 use crate::check::check;
 use crate::frame::insert_frame;
+use crate::groups::group_allocations;
 use crate::memory_errors::test_allocations;
 use crate::nursery::split_mallocs;
 use crate::passes::Passes;
@@ -95,6 +96,9 @@ enum Allocations {
 /// Inserts what a collector needs that moves objects.
 fn moving(g: &mut LLGraph, s: &dyn Summaries, passes: &mut Passes<'_>, allocations: Allocations) {
     passes.run(Pass::Rematerialisation, g, |g| repeat_casts(g, s));
+    if allocations == Allocations::NeverFail {
+        group_allocations(g, s);
+    }
     passes.run(Pass::Zeroing, g, |g| mark_filled(g, s));
     match passes.contains(Pass::Barriers) {
         true => passes.run(Pass::Barriers, g, |g| insert_barriers(g, s)),

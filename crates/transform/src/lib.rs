@@ -34,6 +34,7 @@ mod finalizer;
 mod fold;
 mod frame;
 mod gc;
+mod groups;
 mod inline;
 mod interval;
 mod loops;

@@ -24,7 +24,7 @@ use taipan_lltype::{
 use crate::ssa::substituted;
 
 /// Size up to which objects are allocated in this way; code generators support it.
-const MAX_SIZE: u64 = 128;
+pub(crate) const MAX_SIZE: u64 = 128;
 
 /// Whether an operation allocates an object that can be allocated in this way.
 fn is_simple(op: &Operation<LowLevel>, program: &dyn Program) -> bool {

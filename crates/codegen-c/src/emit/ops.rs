@@ -348,7 +348,12 @@ impl Emitter<'_> {
                     (false, _) => format!("if (RPY_UNLIKELY(!{condition})) rpy_assert_failed()"),
                 });
             }
-            View::JitExit { .. } | View::JitCount { .. } | View::JitInvalidated { .. } => {
+            View::JitExit { .. }
+            | View::JitCount { .. }
+            | View::JitInvalidated { .. }
+            | View::GcReserve { .. }
+            | View::GcReserveSlowly { .. }
+            | View::GcMallocReserved { .. } => {
                 return Err("only code that is made while a program runs has it".into());
             }
             View::WeAreJitted {}

@@ -141,8 +141,8 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether an operation neither collects nor stores into objects: what may call or raise
-/// ends the search, what only reads other objects does not.
+/// Whether an operation neither collects nor lets anyone find an object that it does not mention: what may call or
+/// raise ends the search, what only reads or fills other objects does not.
 fn is_harmless(p: PlainOp) -> bool {
     use PlainOp::*;
     is_conversion(p)
@@ -152,6 +152,12 @@ fn is_harmless(p: PlainOp) -> bool {
                 | Getarrayitem
                 | Getinteriorfield
                 | Getarraysize
+                | Setfield
+                | BareSetfield
+                | Setarrayitem
+                | BareSetarrayitem
+                | GcWritebarrier
+                | GcMallocReserved
                 | CastPointer
                 | CastOpaquePtr
                 | SameAs

@@ -170,6 +170,18 @@ impl Emitter<'_, '_> {
                 return self.malloc(ty, flavor, Some(length), op).map(Some);
             }
             View::GcMallocNursery { ty, .. } => self.malloc_nursery(ty, op.result)?,
+            View::GcReserve { bytes } => self.reserve(bytes)?,
+            View::GcReserveSlowly { bytes } => {
+                let bytes = self.value(bytes)?;
+                self.allocate_slowly(runtime::SURE_MALLOC, &[bytes])
+            }
+            View::GcMallocReserved {
+                ty,
+                room,
+                offset,
+                length,
+                ..
+            } => self.malloc_reserved(ty, room, offset, length, op.result)?,
             View::RawMalloc { size, zero } => {
                 let size = self.value(size)?;
                 let zero = match zero {

@@ -336,7 +336,10 @@ impl Emitter<'_> {
             View::JitEnter { .. }
             | View::JitExit { .. }
             | View::JitCount { .. }
-            | View::JitInvalidated { .. } => {
+            | View::JitInvalidated { .. }
+            | View::GcReserve { .. }
+            | View::GcReserveSlowly { .. }
+            | View::GcMallocReserved { .. } => {
                 return Err("the LLVM back end has no just-in-time compiler".into());
             }
             View::WeAreJitted {}
