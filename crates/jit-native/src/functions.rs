@@ -103,6 +103,8 @@ struct Function<'p> {
     hot: FxHashMap<BlockId, Hot>,
     /// What counts how often a block is entered, and up to how many times.
     counters: FxHashMap<BlockId, (usize, u64)>,
+    /// The words that count down how often units without optimisations are entered, and the blocks these begin with.
+    tallies: Vec<(BlockId, usize)>,
     /// Words that count the remaining attempts of `@elidable` calls that returned null, by result.
     tries: FxHashMap<VarId, usize>,
     /// The loops of the code as it is, once somebody has asked for them.
@@ -330,6 +332,7 @@ impl<'p> Functions<'p> {
             stubs: FxHashMap::default(),
             hot: FxHashMap::default(),
             counters: FxHashMap::default(),
+            tallies: Vec::new(),
             tries: FxHashMap::default(),
             loops: None,
             middle: FxHashMap::default(),
@@ -837,6 +840,7 @@ impl<'p> Functions<'p> {
             jit,
             function,
             extent,
+            start,
             live,
             again: 0,
         };

@@ -11,7 +11,7 @@ use taipan_transform::{Passes, gc_transform_residual, optimize_residual};
 use super::plan::Extent;
 use super::record::Made;
 use super::{Function, Functions, NEVER, Point};
-use crate::cells::store;
+use crate::cells::{load, store};
 use crate::engine::NativeJit;
 use crate::loops::Loops;
 use crate::unit::size;
@@ -29,6 +29,11 @@ const MUCH_GROWN: u64 = 4;
 /// this part of it.
 const MUCH_NEW: usize = 2;
 
+/// A region that has grown is compiled again when code without optimisations was entered in it so many times per
+/// operation, and, if it grows further, that many times. Less does not pay for the compile time.
+const MISSES: u64 = 32;
+const MANY_MISSES: u64 = 128;
+
 /// A region that was compiled with optimisations.
 #[derive(Clone, Copy)]
 pub(super) struct Hot {
@@ -40,6 +45,8 @@ pub(super) struct Hot {
     rounds: u64,
     /// The word that counts them.
     counter: usize,
+    /// How often code without optimisations had been entered in the region when it was compiled.
+    missed: u64,
 }
 
 /// Number of entries before a region with `operations` operations is optimised; `hot` is the number for a
@@ -181,6 +188,13 @@ impl<'p> Functions<'p> {
         Ok(entry)
     }
 
+    /// How often code without optimisations was entered at a block of a region.
+    fn missed(&self, function: usize, inside: &FxHashSet<BlockId>) -> u64 {
+        let tallies = &self.functions[function].tallies;
+        let inside = tallies.iter().filter(|(b, _)| inside.contains(b));
+        inside.map(|(_, word)| NEVER - load(*word)).sum()
+    }
+
     /// Compiles a region with optimisations, if it has become another one since; the cell
     /// by which it is entered.
     fn compile_region(
@@ -201,20 +215,32 @@ impl<'p> Functions<'p> {
             seen: 0,
             rounds: rounds_of(self.operations(function, inside), jit.options.hot),
             counter: self.words.new_word(0),
+            missed: 0,
         });
+        let missed = self.missed(function, inside);
         let (blocks, counter) = (last.blocks, last.counter);
         let new = Hot {
             blocks: size,
             seen: size,
             rounds: last.rounds.saturating_mul(2),
             counter,
+            missed,
         };
         store(counter, new.rounds.min(NEVER));
         // What is growing is likely to grow on: unless much is new, it is compiled when it has
         // come to rest.
         let grows = last.seen != size && size < blocks + blocks / MUCH_NEW;
-        if blocks == size || blocks > 0 && grows {
-            let hot = Hot { blocks, ..new };
+        let lately = missed.saturating_sub(last.missed);
+        let operations = self.operations(function, inside) as u64;
+        let pays = !grows && lately >= operations.saturating_mul(MISSES)
+            || lately >= operations.saturating_mul(MANY_MISSES);
+        if blocks == size || blocks > 0 && !pays {
+            let missed = last.missed;
+            let hot = Hot {
+                blocks,
+                missed,
+                ..new
+            };
             self.functions[function].hot.insert(head, hot);
             return Ok(entry);
         }

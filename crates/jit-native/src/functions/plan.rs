@@ -38,6 +38,8 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) jit: &'a NativeJit<'p>,
     pub(super) function: usize,
     pub(super) extent: Extent<'a>,
+    /// The block that the unit starts with.
+    pub(super) start: BlockId,
     /// What the unit starts with.
     pub(super) live: &'a [VarId],
     /// Approximate number of operations copied from other units.
@@ -185,11 +187,16 @@ impl Exits for Plan<'_, '_> {
 
     fn tally(&mut self) -> Option<usize> {
         let inner = &mut *self.inner;
-        if !inner.log.is_on() {
+        let is_hot = matches!(self.extent, Extent::Loop(..));
+        if is_hot && !inner.log.is_on() {
             return None;
         }
         let tally = inner.words.new_word(NEVER);
         inner.log.count_by(tally);
+        if !is_hot {
+            let tallies = &mut inner.functions[self.function].tallies;
+            tallies.push((self.start, tally));
+        }
         Some(tally)
     }
 }
