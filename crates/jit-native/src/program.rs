@@ -38,6 +38,10 @@ impl CallFacts for Running<'_> {
         self.program.is_elidable(f)
     }
 
+    fn is_search(&self, f: &FuncSym) -> bool {
+        self.program.is_search(f)
+    }
+
     fn can_raise(&self, f: &FuncSym) -> bool {
         self.program.can_raise(f)
     }

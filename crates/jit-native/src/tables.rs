@@ -29,6 +29,7 @@ pub struct Facts {
     raises: bool,
     collects: bool,
     elidable: bool,
+    search: bool,
     /// Number of what it does to memory.
     touches: Option<u32>,
     /// Number of its timeshifted graph, if its calls are followed.
@@ -77,6 +78,7 @@ impl JitTables {
                 raises: program.can_raise(f),
                 collects: effects.effects(f).can_collect,
                 elidable: program.is_elidable(f),
+                search: program.is_search(f),
                 touches: touches.functions.get(f).copied(),
                 graph: numbers.get(f).copied(),
             };
@@ -338,6 +340,10 @@ impl JitProgram for Tabled {
 
     fn is_elidable(&self, f: &FuncSym) -> bool {
         self.facts(f).is_some_and(|f| f.elidable)
+    }
+
+    fn is_search(&self, f: &FuncSym) -> bool {
+        self.facts(f).is_some_and(|f| f.search)
     }
 
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {

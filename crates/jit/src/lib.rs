@@ -82,7 +82,7 @@ pub use notes::{Note, Waits, is_note, type_name};
 pub use online::{StaysCall, looks_inside, stays_call, timeshift_function};
 pub use own_lists::{ListField, leaked_lists, list_fields, prebuilt_lists};
 pub use program::{FunctionHints, JitProgram, Policy, PromotedArguments, SourceLine};
-pub use purity::is_elidable;
+pub use purity::{is_elidable, is_search};
 pub use quasi::{force_quasi_immutable, writes_quasi_immutable};
 pub use residual::{ResidualCounts, Stub};
 pub use settled::{ClassField, rewritten_fields};

@@ -60,6 +60,9 @@ pub trait JitProgram: Program {
     /// Whether calls of it that stay calls can be merged with others: see [`crate::is_elidable`].
     fn is_elidable(&self, f: &FuncSym) -> bool;
 
+    /// Whether calls of it give the same until a dict changes: see [`crate::is_search`].
+    fn is_search(&self, f: &FuncSym) -> bool;
+
     /// The driver that a function has a merge point of; the same for its portal.
     fn driver(&self, f: &FuncSym) -> Option<DriverInfo>;
 

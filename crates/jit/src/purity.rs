@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::Operation;
 use taipan_lltype::{
     ConstantOperand, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
@@ -11,6 +11,7 @@ use taipan_lltype::{
 };
 
 use crate::program::JitProgram;
+use crate::timeshift::ENSURE_INDEX;
 
 /// Answers by function, kept.
 pub(crate) struct Purity<'p> {
@@ -21,6 +22,47 @@ pub(crate) struct Purity<'p> {
 /// Whether calls of a function that stay calls can be merged with others.
 pub fn is_elidable(program: &dyn JitProgram, f: &FuncSym) -> bool {
     Purity::new(program).is_elidable(f)
+}
+
+/// The helper that looks for a key in a dict, and what the names of all helpers of dicts begin with.
+const LOOKUP: &str = "rdict.lookup";
+const OF_DICTS: &str = "rdict.";
+
+/// Whether a function looks for a key in a dict, its first argument, and calls of it give the same until the dict's index
+/// changes: keys are compared by what is pure. The index of a prebuilt dict is made by the first such call
+/// (RPython: `_optimize_CALL_DICT_LOOKUP` of `optimizeopt/heap.py`).
+pub fn is_search(program: &dyn JitProgram, f: &FuncSym) -> bool {
+    if !is_helper(f, LOOKUP) {
+        return false;
+    }
+    let purity = Purity::new(program);
+    let mut seen = FxHashSet::default();
+    let mut pending = vec![f.clone()];
+    while let Some(f) = pending.pop() {
+        let is_own =
+            matches!(f.kind(), FuncKind::Helper { name, .. } if name.starts_with(OF_DICTS));
+        if is_helper(&f, ENSURE_INDEX) || !is_own && purity.is_pure(&f) || !seen.insert(f.clone()) {
+            continue;
+        }
+        let Some(graph) = program.graph(&f).filter(|_| is_own) else {
+            return false;
+        };
+        let calls = [PlainOp::DirectCall, PlainOp::IndirectCall].map(LLOp::from);
+        let blocks = graph.reachable();
+        let operations = blocks.iter().flat_map(|b| &graph.block(*b).operations);
+        for op in operations.filter(|op| calls.contains(&op.op)) {
+            match call_targets(op) {
+                Some(fs) => pending.extend(fs),
+                None => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Whether a function is a helper of the prelude, in whatever variant.
+pub(crate) fn is_helper(f: &FuncSym, wanted: &str) -> bool {
+    matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == wanted)
 }
 
 /// Type of an operand.

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, Operation, VarId};
 use taipan_lltype::{
-    BOOL, CodePlace, ConstantOperand, FuncKind, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType,
-    LowLevel, NamedOperands, NumFamily, NumOp, PlainOp, SIGNED, STR, TypeKind, UNICODE, View,
-    VoidConst, const_word, has_destructor,
+    BOOL, CodePlace, ConstantOperand, FuncSym, LLConst, LLGraph, LLOp, LLOperand, LLType, LowLevel,
+    NamedOperands, NumFamily, NumOp, PlainOp, SIGNED, STR, TypeKind, UNICODE, View, VoidConst,
+    const_word, has_destructor,
 };
 
 use crate::annotator::{Annotator, SpecIx, is_call};
@@ -23,8 +23,8 @@ use crate::hints::{Hint, hint_of};
 use crate::layout::Shape;
 use crate::program::JitProgram;
 use crate::purity::{
-    field_of, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty, pointee,
-    reads_immutable,
+    field_of, is_helper, is_immutable_array, is_immutable_field, is_quasi_immutable, operand_ty,
+    pointee, reads_immutable,
 };
 
 /// What timeshifting wants to know about a graph.
@@ -402,7 +402,7 @@ impl Timeshifter<'_> {
         else {
             return false;
         };
-        matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == ENSURE_INDEX)
+        is_helper(f, ENSURE_INDEX)
             && op.args.iter().all(|o| self.operand_green(o))
             && self.coloring.deepfrozen(dict)
     }

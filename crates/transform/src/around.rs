@@ -40,6 +40,10 @@ pub trait CallFacts {
     /// Calls with equal arguments give the same result, and do nothing else.
     fn is_elidable(&self, f: &FuncSym) -> bool;
 
+    /// Calls look for a key in a dict, the first argument. They give the same as long as the dict's index is the same,
+    /// and leave what such calls find as it is.
+    fn is_search(&self, f: &FuncSym) -> bool;
+
     /// A call may leave an exception.
     fn can_raise(&self, f: &FuncSym) -> bool;
 
@@ -94,6 +98,14 @@ impl<'a> Around<'a> {
             return CallAccess::Writes;
         };
         let of = |f: &FuncSym| match kind.is_raw() {
+            false if let Some(index) = kind.index() => match facts.is_search(f) {
+                true => CallAccess::Reads,
+                false => index
+                    .map(|part| facts.access(f, part))
+                    .into_iter()
+                    .max()
+                    .unwrap_or(CallAccess::Writes),
+            },
             // It is not known who accesses raw memory.
             true if facts.is_elidable(f) => CallAccess::Reads,
             true => CallAccess::Writes,
@@ -107,6 +119,17 @@ impl<'a> Around<'a> {
         let facts = self.calls?;
         match (op.op, callees(op)) {
             (LLOp::Plain(PlainOp::DirectCall), Callees::Known([f])) if facts.is_elidable(f) => {
+                Some(facts.can_raise(f))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a call that looks for a key in a dict may raise; none for all other operations.
+    pub(crate) fn search(&self, op: &Operation<LowLevel>) -> Option<bool> {
+        let facts = self.calls?;
+        match (op.op, callees(op)) {
+            (LLOp::Plain(PlainOp::DirectCall), Callees::Known([f])) if facts.is_search(f) => {
                 Some(facts.can_raise(f))
             }
             _ => None,

@@ -127,8 +127,7 @@ impl Clean {
                 | PlainOp::MallocVarsize
                 | PlainOp::GcMallocFilled
                 | PlainOp::GcMallocReserved,
-            ) if !is_raw_malloc(op) =>
-            {
+            ) if !is_raw_malloc(op) => {
                 self.objects.insert(op.result);
             }
             LLOp::Plain(PlainOp::CastPointer | PlainOp::CastOpaquePtr) => {

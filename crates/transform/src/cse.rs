@@ -28,7 +28,7 @@ use taipan_lltype::{
 use crate::around::{Around, Effect, Initialised, asks_for_exception};
 use crate::fold::opposite;
 use crate::loops::dereferenced;
-use crate::memory::{Access, Memory, Ways, condition_of, place};
+use crate::memory::{Access, Memory, PlaceId, Ways, condition_of, place, searched};
 use crate::ssa::constant;
 
 /// Merges equal computations. The graph is in SSI form.
@@ -84,7 +84,7 @@ struct Cse<'a> {
     conditions: FxHashMap<VarId, LLConst>,
     /// Calls that can be merged once it is known that they have not raised, by the variable
     /// that says so.
-    asked: FxHashMap<VarId, (Key, LLOperand)>,
+    asked: FxHashMap<VarId, (Called, LLOperand)>,
     /// Objects that were accessed in the blocks that dominate the current one.
     accessed: FxHashSet<VarId>,
 }
@@ -96,11 +96,19 @@ struct Added {
     accessed: Vec<VarId>,
 }
 
+/// A call that can be merged with others.
+#[derive(Clone)]
+enum Called {
+    Pure(Key),
+    /// It looks for a key in a dict.
+    Search(PlaceId),
+}
+
 /// The last operation of a block so far, where it was a call that can be merged.
 enum Last {
     Other,
     /// It may have raised.
-    Called(Key, LLOperand),
+    Called(Called, LLOperand),
     /// It has been merged with one that has not raised.
     Merged,
 }
@@ -131,7 +139,7 @@ impl Cse<'_> {
                 Step::Enter(b, alone) => {
                     let (mut memory, condition) =
                         alone.unwrap_or_else(|| (self.ways.enter(g, b), None));
-                    let returned = self.returned(condition.as_ref());
+                    let returned = self.returned(condition.as_ref(), &mut memory);
                     // A condition that is known already stays known.
                     let condition = condition.filter(|(v, _)| !self.conditions.contains_key(v));
                     let known = condition.as_ref().map(|c| c.0);
@@ -166,13 +174,25 @@ impl Cse<'_> {
 
     /// Where a condition says that a call has not raised, that can be merged with others from
     /// here on.
-    fn returned(&mut self, condition: Option<&(VarId, LLConst)>) -> Option<Key> {
+    fn returned(
+        &mut self,
+        condition: Option<&(VarId, LLConst)>,
+        memory: &mut Memory,
+    ) -> Option<Key> {
         let Some((v, LLConst::Bool(false))) = condition else {
             return None;
         };
-        let (key, result) = self.asked.get(v)?.clone();
-        self.pure.insert(key.clone(), result);
-        Some(key)
+        let (called, result) = self.asked.get(v)?.clone();
+        match called {
+            Called::Pure(key) => {
+                self.pure.insert(key.clone(), result);
+                Some(key)
+            }
+            Called::Search(place) => {
+                memory.loaded(place, result);
+                None
+            }
+        }
     }
 
     /// What is known to be the value of an operand here.
@@ -201,12 +221,17 @@ impl Cse<'_> {
                         self.replaced.insert(op.result, value);
                         continue;
                     }
-                    Last::Called(key, result) => _ = self.asked.insert(op.result, (key, result)),
+                    Last::Called(called, result) => {
+                        self.asked.insert(op.result, (called, result));
+                    }
                     Last::Other => {}
                 }
             }
             if let Some(call) = (!raising)
-                .then(|| self.call(&op, *g.ty(op.result), &mut added))
+                .then(|| {
+                    let search = self.search(g, &op, memory);
+                    search.or_else(|| self.call(&op, *g.ty(op.result), &mut added))
+                })
                 .flatten()
             {
                 if !matches!(call, Last::Merged) {
@@ -334,10 +359,34 @@ impl Cse<'_> {
             return Some(Last::Merged);
         }
         if raises {
-            return Some(Last::Called(key, op.result.into()));
+            return Some(Last::Called(Called::Pure(key), op.result.into()));
         }
         self.pure.insert(key.clone(), op.result.into());
         added.keys.push(key);
+        Some(Last::Other)
+    }
+
+    /// Merges a call that looks for a key in a dict with one before, if nothing has changed the dict's index since. One
+    /// that may raise is known once it was asked whether it has. None for all other operations.
+    fn search(
+        &mut self,
+        g: &mut LLGraph,
+        op: &Operation<LowLevel>,
+        memory: &mut Memory,
+    ) -> Option<Last> {
+        let raises = self.around.search(op)?;
+        let place = searched(g, op, self.around)?;
+        let place = self.ways.number(place);
+        if let Some(value) = self.ways.load(g, memory, place, *g.ty(op.result)) {
+            self.replaced.insert(op.result, value);
+            return Some(Last::Merged);
+        }
+        self.affect(op, memory);
+        let result = op.result.into();
+        if raises {
+            return Some(Last::Called(Called::Search(place), result));
+        }
+        memory.loaded(place, result);
         Some(Last::Other)
     }
 

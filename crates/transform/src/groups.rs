@@ -203,11 +203,7 @@ fn merge(g: &mut LLGraph, group: &Group) {
 }
 
 /// The operation that makes an object of a group in the place of another one.
-fn reserved(
-    op: &Operation<LowLevel>,
-    room: VarId,
-    offset: u64,
-) -> Operation<LowLevel> {
+fn reserved(op: &Operation<LowLevel>, room: VarId, offset: u64) -> Operation<LowLevel> {
     let Some(allocation) = op.view().allocation() else {
         return op.clone();
     };

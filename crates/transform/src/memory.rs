@@ -65,7 +65,12 @@ enum Shape {
     /// A field of the structs that are the items of an array type, or an item (`true`)
     /// or a field of what is inlined in a struct type.
     Interior(LLType, LLOperand, bool),
+    /// What looking for a key gives in a dict of this struct type, with indexes of this array type.
+    Search(LLType, LLType),
 }
+
+/// The field of dicts with the index.
+const INDEXES: &str = "indexes";
 
 impl Place {
     /// Whether it is the same place all the time: in an object of which the variable is not
@@ -107,6 +112,16 @@ impl Kind {
         }
     }
 
+    /// What functions are asked about that may change what a search gives; none if this is something else.
+    pub(crate) fn index(&self) -> Option<[Part<'static>; 2]> {
+        match self.shape {
+            Shape::Search(dict, indexes) => {
+                Some([Part::Field(dict, INDEXES), Part::Items(indexes)])
+            }
+            _ => None,
+        }
+    }
+
     /// Objects of the heap are what their types say. Raw memory may be seen at any type,
     /// as C programs may for which strict aliasing is off; pointers into objects of the
     /// heap are to values of the type that is there.
@@ -126,6 +141,12 @@ impl Shape {
             | (Shape::Interior(_, g, _), Shape::Field(_, f)) => f == g,
             (Shape::Items(_), Shape::Interior(_, _, item))
             | (Shape::Interior(_, _, item), Shape::Items(_)) => *item,
+            (Shape::Search(_, indexes), Shape::Items(items))
+            | (Shape::Items(items), Shape::Search(_, indexes)) => indexes == items,
+            (Shape::Search(dict, _), Shape::Field(ty, LLOperand::Const(name)))
+            | (Shape::Field(ty, LLOperand::Const(name)), Shape::Search(dict, _)) => {
+                dict == ty && *name == LLConst::field(INDEXES)
+            }
             _ => self == other,
         }
     }
@@ -199,6 +220,29 @@ pub(crate) fn place(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>) -
         },
         stored: stored.cloned(),
         immutable,
+    })
+}
+
+/// What a call that looks for a key in a dict is about.
+pub(crate) fn searched(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>) -> Option<Place> {
+    let View::DirectCall { callee, args } = op.view() else {
+        return None;
+    };
+    let [dict, key @ ..] = args else {
+        return None;
+    };
+    let container = type_of(g, dict).pointee()?;
+    let body = around.program.body(container.as_struct()?);
+    let indexes = body.fields.iter().find(|f| &*f.name == INDEXES)?.ty;
+    let kind = Kind {
+        shape: Shape::Search(container, indexes.pointee()?),
+        value: *g.ty(op.result),
+        raw: false,
+    };
+    Some(Place {
+        object: dict.clone(),
+        path: std::iter::once(callee).chain(key).cloned().collect(),
+        kind,
     })
 }
 

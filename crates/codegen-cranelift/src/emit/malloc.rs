@@ -7,9 +7,7 @@ use taipan_codegen::abi::state;
 use taipan_codegen::runtime::RuntimeFunction;
 use taipan_codegen::{Allocation, SymbolRef, is_tested, nursery_size, runtime};
 use taipan_graph::{Operation, VarId};
-use taipan_lltype::{
-    ConstantOperand, LLConst, LLOperand, Layout, LowLevel, VarLayout, round_up,
-};
+use taipan_lltype::{ConstantOperand, LLConst, LLOperand, Layout, LowLevel, VarLayout, round_up};
 
 use super::{Bad, Emitter, PTR};
 
@@ -238,14 +236,7 @@ impl Emitter<'_, '_> {
 
     /// Fills a new object, the value of `object`: its header, and zeroes where nothing
     /// is stored right away. The length, which is at `length_at`, is stored by the caller.
-    fn clear(
-        &mut self,
-        p: Value,
-        info: Value,
-        size: u64,
-        length_at: Option<u64>,
-        object: VarId,
-    ) {
+    fn clear(&mut self, p: Value, info: Value, size: u64, length_at: Option<u64>, object: VarId) {
         let flags = self.heap_flags();
         self.b.ins().store(flags, info, p, 0);
         let zero = self.int(I64, 0);

@@ -404,6 +404,10 @@ impl JitProgram for StageProgram<'_> {
         taipan_jit::is_elidable(self, f)
     }
 
+    fn is_search(&self, f: &FuncSym) -> bool {
+        taipan_jit::is_search(self, f)
+    }
+
     fn timeshifted(&self, f: &FuncSym) -> Option<Arc<TsGraph>> {
         timeshifted(self.db, LLFunction::new(self.db, self.roots, f.clone()))
     }

@@ -43,6 +43,10 @@ impl CallFacts for ByName {
         f.name().starts_with("pure_") || f.name().starts_with("find_")
     }
 
+    fn is_search(&self, f: &FuncSym) -> bool {
+        f.name().starts_with("search_")
+    }
+
     fn can_raise(&self, f: &FuncSym) -> bool {
         !f.name().starts_with("pure_")
     }
