@@ -52,6 +52,7 @@ pub(crate) fn merge_common_ssa(g: &mut LLGraph, around: Around<'_>) {
         pure: FxHashMap::default(),
         conditions: FxHashMap::default(),
         asked: FxHashMap::default(),
+        computed: FxHashMap::default(),
         accessed: FxHashSet::default(),
     };
     let dominators = Dominators::new(g);
@@ -85,6 +86,8 @@ struct Cse<'a> {
     /// Calls that can be merged once it is known that they have not raised, by the variable
     /// that says so.
     asked: FxHashMap<VarId, (Called, LLOperand)>,
+    /// Sums and their like that have not overflowed, by the block behind them.
+    computed: FxHashMap<BlockId, (Key, LLOperand)>,
     /// Objects that were accessed in the blocks that dominate the current one.
     accessed: FxHashSet<VarId>,
 }
@@ -144,8 +147,13 @@ impl Cse<'_> {
                     let condition = condition.filter(|(v, _)| !self.conditions.contains_key(v));
                     let known = condition.as_ref().map(|c| c.0);
                     self.conditions.extend(condition);
+                    let computed = self.computed.remove(&b).map(|(key, result)| {
+                        self.pure.insert(key.clone(), result);
+                        key
+                    });
                     let mut added = self.block(g, b, &mut memory);
                     added.keys.extend(returned);
+                    added.keys.extend(computed);
                     pending.push(Step::Leave(added, known));
                     let block = g.block(b);
                     let children = self.children[b.index()].iter().rev().map(|c| {
@@ -213,6 +221,9 @@ impl Cse<'_> {
                 *a = self.value(a);
             }
             let raising = canraise && i + 1 == count;
+            if raising && op.op.can_fold() && self.overflow(g, b, &op) {
+                continue;
+            }
             let before = std::mem::replace(&mut last, Last::Other);
             if asks_for_exception(&op) {
                 match before {
@@ -272,6 +283,24 @@ impl Cse<'_> {
         self.ways
             .leave(g, b, memory, |o| known_value(replaced, conditions, o));
         added
+    }
+
+    /// Leaves out the last operation of a block, which may overflow, if one like it has not overflowed on the way there.
+    /// Else it is known in the block behind it.
+    fn overflow(&mut self, g: &mut LLGraph, b: BlockId, op: &Operation<LowLevel>) -> bool {
+        let key = canonical(op.op, op.args.to_vec(), *g.ty(op.result));
+        if let Some(value) = self.pure.get(&key) {
+            self.replaced.insert(op.result, value.clone());
+            let block = g.block_mut(b);
+            block.exitswitch = ExitSwitch::None;
+            block.exits.truncate(1);
+            return true;
+        }
+        let ok = g.block(b).exits[0].target;
+        if self.ways.entries(ok) == 1 {
+            self.computed.insert(ok, (key, op.result.into()));
+        }
+        false
     }
 
     /// The value of an operation, if it is known already.
@@ -476,7 +505,10 @@ fn is_commutative(op: LLOp) -> bool {
     use taipan_lltype::NumOp::*;
     match op {
         LLOp::Num(_, num) => matches!(num, Add | Mul | And | Or | Xor | Eq | Ne),
-        LLOp::Plain(p) => matches!(p, PlainOp::PtrEq | PlainOp::PtrNe),
+        LLOp::Plain(p) => matches!(
+            p,
+            PlainOp::PtrEq | PlainOp::PtrNe | PlainOp::IntAddOvf | PlainOp::IntMulOvf
+        ),
     }
 }
 

@@ -228,7 +228,8 @@ pub(crate) fn searched(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>
     let View::DirectCall { callee, args } = op.view() else {
         return None;
     };
-    let [dict, key @ ..] = args else {
+    // The key determines the hash.
+    let [dict, key, _, functions @ ..] = args else {
         return None;
     };
     let container = type_of(g, dict).pointee()?;
@@ -241,7 +242,11 @@ pub(crate) fn searched(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>
     };
     Some(Place {
         object: dict.clone(),
-        path: std::iter::once(callee).chain(key).cloned().collect(),
+        path: [callee, key]
+            .into_iter()
+            .chain(functions)
+            .cloned()
+            .collect(),
         kind,
     })
 }
