@@ -158,6 +158,7 @@ fn is_harmless(p: PlainOp) -> bool {
                 | BareSetarrayitem
                 | GcWritebarrier
                 | GcMallocReserved
+                | JitNote
                 | CastPointer
                 | CastOpaquePtr
                 | SameAs

@@ -457,3 +457,219 @@ fn results_that_only_exits_need_are_computed_there() {
     "#]]
     .assert_eq(&text(&p.residual(&p.program)));
 }
+
+/// One test of the nursery for three objects, past an exit that is rarely taken; no barrier for what they hold, and no
+/// root on the way. What a call makes in between begins another group.
+#[test]
+fn neighbouring_allocations_take_their_memory_at_once() {
+    let p = Pipeline::new(
+        "struct leaf = GcStruct { n: Signed }
+         struct pair = GcStruct { a: *GcStruct leaf, b: *GcArray of *GcStruct leaf }
+         func other = synth 'other' (): func(Signed) -> Signed
+         graph f
+         block0(n: Signed, o: *GcStruct leaf):
+            p: *GcStruct pair = malloc(<type GcStruct pair>, <gc>)
+            u1: Void = setfield(p, .a, o)
+            i: Signed = int_add_ovf(n, 1)
+            canraise
+                ok: block1(p, i)
+                null *Struct object_vtable(_, _): block4()
+         block1(p1: *GcStruct pair, i1: Signed):
+            q: *GcArray of *GcStruct leaf = malloc_varsize(<type GcArray of *GcStruct leaf>, <gc>, 2)
+            u2: Void = setfield(p1, .b, q)
+            r: *GcStruct leaf = malloc(<type GcStruct leaf>, <gc>)
+            u3: Void = setarrayitem(q, 1, r)
+            u4: Void = setfield(r, .n, i1)
+            m: Signed = direct_call(&other, i1)
+            s: *GcStruct leaf = malloc(<type GcStruct leaf>, <gc>)
+            u5: Void = setfield(p1, .a, s)
+            b: *GcArray of *GcStruct leaf = getfield(p1, .b)
+            t: *GcStruct leaf = getarrayitem(b, 1)
+            v: Signed = getfield(t, .n)
+            w: Signed = int_add(v, m)
+            u6: Void = setfield(s, .n, w)
+            u7: Void = setarrayitem(q, 0, s)
+            goto return(w)
+         block4():
+            goto return(-1)
+         END",
+    );
+    let text = text(&p.residual_gc(&p.program));
+    expect![[r#"
+        struct leaf = GcStruct { n: Signed, }
+        struct pair = GcStruct { a: *GcStruct leaf, b: *GcArray of *GcStruct leaf, }
+        func other = synth 'other' (): func(Signed) -> Signed
+        graph f
+        block0(n_0: Signed, o_1: *GcStruct leaf):
+            v2: Void = gc_enter_roots_frame(2)
+            room_3: Address = gc_reserve(72)
+            canraise
+                ok: block2(o_1, n_0, room_3)
+                null *Struct object_vtable(_, _): block1(o_1, n_0)
+        block1(o_4: *GcStruct leaf, n_5: Signed):
+            v6: Void = gc_save_root(0, o_4)
+            v7: Void = gc_save_root(1, null *GcOpaque GCREF)
+            room_8: Address = gc_reserve_slowly(72)
+            o_9: *GcStruct leaf = gc_restore_root(0)
+            goto block2(o_9, n_5, room_8)
+        block2(o_10: *GcStruct leaf, n_11: Signed, room_12: Address):
+            p_13: *GcStruct pair = gc_malloc_reserved(<type GcStruct pair>, <gc>, room_12, 0)
+            u1_14: Void = setfield(p_13, .a, o_10)
+            i_15: Signed = int_add_ovf(n_11, 1)
+            canraise
+                ok: block3(p_13, i_15, room_12)
+                null *Struct object_vtable(_, _): block7()
+        block3(p1_16: *GcStruct pair, i1_17: Signed, room_18: Address):
+            q_19: *GcArray of *GcStruct leaf = gc_malloc_reserved(<type GcArray of *GcStruct leaf>, <gc>, room_18, 24, 2)
+            u2_20: Void = setfield(p1_16, .b, q_19)
+            r_21: *GcStruct leaf = gc_malloc_reserved(<type GcStruct leaf>, <gc>, room_18, 56)
+            u3_22: Void = setarrayitem(q_19, 1, r_21)
+            u4_23: Void = setfield(r_21, .n, i1_17)
+            v24: Void = gc_save_root(0, p1_16)
+            v25: Void = gc_save_root(1, q_19)
+            m_26: Signed = direct_call(&other, i1_17)
+            p1_27: *GcStruct pair = gc_restore_root(0)
+            q_28: *GcArray of *GcStruct leaf = gc_restore_root(1)
+            s_29: *GcStruct leaf = gc_malloc_nursery(<type GcStruct leaf>, <gc>)
+            canraise
+                ok: block4(p1_27, s_29, m_26, q_28)
+                null *Struct object_vtable(_, _): block5(m_26)
+        block4(p1_30: *GcStruct pair, s_31: *GcStruct leaf, m_32: Signed, q_33: *GcArray of *GcStruct leaf):
+            v34: Void = gc_leave_roots_frame(2)
+            goto block6(p1_30, s_31, m_32, q_33)
+        block5(m_35: Signed):
+            s_36: *GcStruct leaf = malloc(<type GcStruct leaf>, <gc>)
+            p1_37: *GcStruct pair = gc_restore_root(0)
+            q_38: *GcArray of *GcStruct leaf = gc_restore_root(1)
+            v39: Void = gc_leave_roots_frame(2)
+            goto block6(p1_37, s_36, m_35, q_38)
+        block6(p1_40: *GcStruct pair, s_41: *GcStruct leaf, m_42: Signed, q_43: *GcArray of *GcStruct leaf):
+            v44: Void = gc_writebarrier(p1_40)
+            u5_45: Void = setfield(p1_40, .a, s_41)
+            b_46: *GcArray of *GcStruct leaf = getfield(p1_40, .b)
+            t_47: *GcStruct leaf = getarrayitem(b_46, 1)
+            v_48: Signed = getfield(t_47, .n)
+            w_49: Signed = int_add(v_48, m_42)
+            u6_50: Void = setfield(s_41, .n, w_49)
+            v51: Void = gc_writebarrier(q_43, 0)
+            u7_52: Void = setarrayitem(q_43, 0, s_41)
+            goto return(w_49)
+        block7():
+            v53: Void = gc_leave_roots_frame(2)
+            goto return(-1)
+        return(result_54: Signed)
+        except(etype_55: *Struct object_vtable, evalue_56: *GcStruct object)
+    "#]].assert_eq(&text);
+}
+
+/// A program that looks for the same key twice, with an operation between, and how many calls are left of it.
+fn calls_left(between: &str) -> usize {
+    let p = Pipeline::new(&format!(
+        "struct entry = Struct {{ key: Signed, value: Signed }}
+         struct dict = GcStruct {{ indexes: *GcArray of Signed, entries: *GcArray of Struct entry, live: Signed }}
+         func search_it = synth 'search_it' (): func(*GcStruct dict, Signed, Signed) -> Signed
+         func reads_live = synth 'reads_live' (): func(*GcStruct dict) -> Signed
+         func writes_live = synth 'writes_live' (): func(*GcStruct dict) -> Signed
+         func writes_indexes = synth 'writes_indexes' (): func(*GcStruct dict) -> Signed
+         func writes_items = synth 'writes_items' (): func(*GcStruct dict) -> Signed
+         func other = synth 'other' (): func(*GcStruct dict) -> Signed
+         graph f
+         block0(k: Signed, h: Signed, d: *GcStruct dict, c: *GcStruct dict, x: *GcArray of Signed):
+            n: Signed = direct_call(&search_it, d, k, h)
+            e: Bool = exc_occurred()
+            switch e
+                False: block1(k, h, d, c, n, x)
+                True: return(-1)
+         block1(k1: Signed, h1: Signed, d1: *GcStruct dict, c1: *GcStruct dict, n1: Signed, x1: *GcArray of Signed):
+            {between}
+            l: Signed = int_add(h1, 0)
+            m: Signed = direct_call(&search_it, d1, k1, l)
+            e1: Bool = exc_occurred()
+            switch e1
+                False: block2(n1, m)
+                True: return(-1)
+         block2(n2: Signed, m2: Signed):
+            s: Signed = int_add(n2, m2)
+            goto return(s)
+         END"
+    ));
+    text(&p.residual(&p.program))
+        .matches("direct_call(&search_it")
+        .count()
+}
+
+#[test]
+fn the_same_key_is_looked_for_once_while_the_index_stays() {
+    for (between, calls) in [
+        ("u: Void = setfield(d1, .live, 1)", 1),
+        ("a: Signed = direct_call(&reads_live, d1)", 1),
+        ("a: Signed = direct_call(&writes_live, d1)", 1),
+        // The value of a key has changed, not its place.
+        (
+            "a: *GcArray of Struct entry = getfield(d1, .entries)
+             u: Void = setinteriorfield(a, n1, .value, 1)",
+            1,
+        ),
+        ("u: Void = setfield(d1, .indexes, x1)", 2),
+        ("u: Void = setarrayitem(x1, 0, 1)", 2),
+        // It may be the same dict.
+        ("u: Void = setfield(c1, .indexes, x1)", 2),
+        ("a: Signed = direct_call(&writes_indexes, c1)", 2),
+        ("a: Signed = direct_call(&writes_items, d1)", 2),
+        ("a: Signed = direct_call(&other, d1)", 2),
+        // To look for another key changes nothing.
+        ("a: Signed = direct_call(&search_it, c1, n1, h1)", 2),
+    ] {
+        assert_eq!(calls_left(between), calls, "{between}");
+    }
+}
+
+/// A sum that has not overflowed is known from there on, in whatever order its operands stand.
+#[test]
+fn sums_that_have_not_overflowed_are_known() {
+    let p = Pipeline::new(
+        "graph f
+         block0(a: Signed, b: Signed):
+            s: Signed = int_add_ovf(a, b)
+            canraise
+                ok: block1(a, b, s)
+                &vtable #00000000000000e4 as *Struct object_vtable(type1: *Struct object_vtable, value1: *GcStruct object): return(-1)
+         block1(a1: Signed, b1: Signed, s1: Signed):
+            t: Signed = int_add_ovf(b1, a1)
+            canraise
+                ok: block2(a1, b1, s1, t)
+                &vtable #00000000000000e4 as *Struct object_vtable(type2: *Struct object_vtable, value2: *GcStruct object): return(-2)
+         block2(a2: Signed, b2: Signed, s2: Signed, t2: Signed):
+            d: Signed = int_sub_ovf(b2, a2)
+            canraise
+                ok: block3(s2, t2, d)
+                &vtable #00000000000000e4 as *Struct object_vtable(type3: *Struct object_vtable, value3: *GcStruct object): return(-3)
+         block3(s3: Signed, t3: Signed, d3: Signed):
+            x: Signed = int_xor(s3, t3)
+            y: Signed = int_or(x, d3)
+            goto return(y)
+         END",
+    );
+    assert_eq!(p.run(&[3, 5]), "2");
+    assert_eq!(p.run(&[i64::MAX, 5]), "-1");
+    assert_eq!(p.run(&[-5, i64::MAX]), "-3");
+    expect![[r#"
+        graph f
+        block0(a_0: Signed, b_1: Signed):
+            s_2: Signed = int_add_ovf(a_0, b_1)
+            canraise
+                ok: block1(b_1, a_0, s_2)
+                &vtable #00000000000000e4 as *Struct object_vtable(_, _): return(-1)
+        block1(b_3: Signed, a_4: Signed, s_5: Signed):
+            d_6: Signed = int_sub_ovf(b_3, a_4)
+            canraise
+                ok: block2(s_5, d_6)
+                &vtable #00000000000000e4 as *Struct object_vtable(_, _): return(-3)
+        block2(s_7: Signed, d_8: Signed):
+            x_9: Signed = int_xor(s_7, s_7)
+            y_10: Signed = int_or(x_9, d_8)
+            goto return(y_10)
+        return(result_11: Signed)
+        except(etype_12: *Struct object_vtable, evalue_13: *GcStruct object)
+    "#]].assert_eq(&text(&p.residual(&p.exceptions(&p.program))));
+}
