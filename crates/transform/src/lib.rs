@@ -26,6 +26,7 @@ mod barriers;
 mod calls;
 mod check;
 mod cse;
+mod dead_stores;
 mod devirtualize;
 mod dispatch;
 mod division;

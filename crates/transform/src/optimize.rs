@@ -11,6 +11,7 @@ use crate::around::{Around, CallFacts};
 use crate::asserts::remove_asserts;
 use crate::check::check;
 use crate::cse::{merge_common, merge_common_ssa};
+use crate::dead_stores::remove_dead_stores_ssa;
 use crate::division::expand_divisions;
 use crate::fold::{fold_operations, thread_links};
 use crate::inline::{inline_below, inline_calls, inline_small};
@@ -140,6 +141,7 @@ pub fn optimize_residual(g: &mut LLGraph, program: &dyn Program, calls: &dyn Cal
     join_blocks_ssa(g);
     fold_operations(g, program);
     merge_common_ssa(g, around);
+    remove_dead_stores_ssa(g, around);
     transform_dead_op_vars(g);
     sink_into_exits_ssa(g);
     ssa_to_ssi(g);

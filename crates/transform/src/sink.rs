@@ -79,12 +79,13 @@ fn uses(g: &LLGraph, order: &[BlockId]) -> Uses {
 }
 
 /// The exits of a unit that one block leads to, with that block.
-struct Exits {
+pub(crate) struct Exits {
     before: FxHashMap<BlockId, BlockId>,
 }
 
 impl Exits {
-    fn of(g: &LLGraph, order: &[BlockId]) -> Exits {
+    /// Those of a graph with these blocks.
+    pub(crate) fn of(g: &LLGraph, order: &[BlockId]) -> Exits {
         let mut entries = vec![0u32; g.blocks.len()];
         for l in order.iter().flat_map(|b| &g.block(*b).exits) {
             entries[l.target.index()] += 1;
@@ -99,6 +100,11 @@ impl Exits {
             before.extend(targets.filter(|t| is_exit(*t)).map(|t| (t, *b)));
         }
         Exits { before }
+    }
+
+    /// Whether a block is one.
+    pub(crate) fn contains(&self, b: BlockId) -> bool {
+        self.before.contains_key(&b)
     }
 
     /// Whether an operation of a block may be made in the blocks that use its result, `used`. `may_write`: an operation behind it

@@ -671,5 +671,56 @@ fn sums_that_have_not_overflowed_are_known() {
             goto return(y_10)
         return(result_11: Signed)
         except(etype_12: *Struct object_vtable, evalue_13: *GcStruct object)
-    "#]].assert_eq(&text(&p.residual(&p.exceptions(&p.program))));
+    "#]]
+    .assert_eq(&text(&p.residual(&p.exceptions(&p.program))));
+}
+
+/// How many stores there are on the way through a unit, and in its exits, of one that is overwritten behind `between`.
+fn stores_left(between: &str) -> [usize; 2] {
+    let p = Pipeline::new(&format!(
+        "struct obj = GcStruct {{ depth: Signed, value: Signed }}
+         func reads_depth = synth 'reads_depth' (): func(*GcStruct obj) -> Signed
+         func writes_value = synth 'writes_value' (): func(*GcStruct obj) -> Signed
+         graph f
+         block0(n: Signed, o: *GcStruct obj, p: *GcStruct obj):
+            u1: Void = setfield(o, .depth, n)
+            {between}
+            c: Bool = int_lt(n, 9)
+            switch c
+                False: block1(o)
+                True: block2(o)
+         block1(o1: *GcStruct obj):
+            x: Signed = jit_exit(4096, o1)
+            goto return(x)
+         block2(o2: *GcStruct obj):
+            u2: Void = setfield(o2, .depth, 5)
+            goto return(0)
+         END"
+    ));
+    let text = text(&p.residual(&p.program));
+    let exit = text.find("jit_exit(4096").expect("an exit");
+    let block = text[..exit].rfind("block").expect("a block");
+    let stores = |text: &str| text.matches("setfield(").count();
+    let in_exit = stores(&text[block..exit]);
+    [stores(&text) - in_exit, in_exit]
+}
+
+#[test]
+fn stores_that_are_overwritten_go_into_exits() {
+    for (between, left) in [
+        ("u: Void = setfield(o, .value, n)", [2, 1]),
+        ("a: Signed = getfield(p, .value)", [1, 1]),
+        ("a: Signed = direct_call(&writes_value, p)", [1, 1]),
+        // It may be the same object: the store is not made behind this one.
+        ("u: Void = setfield(p, .depth, n)", [3, 0]),
+        // Something reads it.
+        (
+            "a: Signed = getfield(p, .depth)
+             v: Void = setfield(o, .value, a)",
+            [3, 0],
+        ),
+        ("a: Signed = direct_call(&reads_depth, p)", [2, 0]),
+    ] {
+        assert_eq!(stores_left(between), left, "{between}");
+    }
 }
