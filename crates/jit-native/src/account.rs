@@ -4,8 +4,8 @@
 //! Time is no measure, since what is compiled would be another thing in each run. What a
 //! program does is counted instead, in how often code comes by where it could be entered
 //! compiled, and what compiling costs in operations. Both are kept in proportion: as long as
-//! more was compiled than was earned, no function is started. Hot stubs and hot loops of started functions
-//! are compiled in any case: their own counters are the limit.
+//! more was compiled than was earned, no function is started but one that is hot by itself. Hot stubs and hot loops of
+//! started functions are compiled in any case: their own counters are the limit.
 
 use std::cell::Cell;
 
