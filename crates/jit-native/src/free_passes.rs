@@ -6,15 +6,13 @@
 
 use std::cell::Cell;
 
-use crate::greens::hash;
-
-/// Number of slots per driver.
-const PLACES: usize = 512;
+/// Number of slots per driver. Where each instruction is a merge point, programs of some thousand instructions have
+/// that many greens. Only slots that are in use take memory.
+const PLACES: usize = 16_384;
 
 /// Maximum number of words of greens; longer ones are not cached.
 const MOST_WORDS: usize = 4;
 
-#[derive(Default)]
 struct Place {
     words: [Cell<u64>; MOST_WORDS],
     /// Remaining passes.
@@ -33,12 +31,13 @@ pub(crate) struct FreePasses {
 impl FreePasses {
     /// An empty cache for greens of `width` words.
     pub(crate) fn new(width: usize) -> FreePasses {
-        let places = Box::new(std::array::from_fn(|_| Place::default()));
+        // SAFETY: a place whose words are all zero is an empty one.
+        let places = unsafe { Box::new_zeroed().assume_init() };
         FreePasses { places, width }
     }
 
     fn place(&self, greens: &[u64]) -> &Place {
-        &self.places[hash(greens) % PLACES]
+        &self.places[slot(greens)]
     }
 
     /// Uses up a pass. False if these greens have none left: the table has to be consulted.
@@ -78,6 +77,22 @@ impl FreePasses {
             place.free(self.width, &mut noted);
         }
     }
+}
+
+/// Greens that are below this are taken for positions in code.
+const POSITIONS: u64 = 1 << 20;
+
+/// The slot of some greens. Neighbouring positions in the same code have neighbouring slots: they are visited one after
+/// the other, and do not evict each other.
+fn slot(greens: &[u64]) -> usize {
+    let (mut code, mut position) = (0_u64, 0_u64);
+    for green in greens {
+        match *green < POSITIONS {
+            true => position += *green,
+            false => code = (code ^ *green).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        }
+    }
+    (code >> 32).wrapping_add(position) as usize % PLACES
 }
 
 impl Place {
