@@ -89,6 +89,8 @@ pub struct Counts {
     pub units: usize,
     /// Units that were compiled with optimisations.
     pub hot: usize,
+    /// Number of operations of the latter.
+    pub optimised: usize,
     /// Bytes of code.
     pub bytes: usize,
     /// What the residual functions consist of.

@@ -25,6 +25,10 @@ const IN_PIECES: usize = 256;
 /// Growth of a region, as a factor, above which its counter is extended.
 const MUCH_GROWN: u64 = 4;
 
+/// Operations that are optimised without [`patience`], and by which it grows; and the most that it grows to.
+const PATIENT_AFTER: usize = 16_000;
+const MOST_PATIENCE: u64 = 8;
+
 /// A region that was compiled with optimisations is compiled again at once if it has grown by
 /// this part of it.
 const MUCH_NEW: usize = 2;
@@ -57,11 +61,21 @@ pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
     hot.saturating_mul(1 + (first + others) as u64)
 }
 
+/// The factor by which thresholds grow when so many operations were optimised already. A program with a few hot loops is
+/// not to wait for them; for one with a thousand that are entered equally often, compiling all of them early takes longer
+/// than they save.
+fn patience(optimised: usize) -> u64 {
+    (1 + (optimised / PATIENT_AFTER) as u64).min(MOST_PATIENCE)
+}
+
 /// Number of further entries before a region with `operations` operations is optimised, after `counted` entries; None
-/// if it is optimised at once. `hot` is as in [`rounds_of`].
-fn left_to_count(counted: u64, operations: usize, hot: u64) -> Option<u64> {
-    let wanted = rounds_of(operations, hot);
-    (wanted / MUCH_GROWN > counted).then(|| wanted - counted)
+/// if it is optimised at once. `hot` is as in [`rounds_of`], `optimised` as in [`patience`].
+fn left_to_count(counted: u64, operations: usize, hot: u64, optimised: usize) -> Option<u64> {
+    let usual = rounds_of(operations, hot);
+    let patience = patience(optimised);
+    let wanted = usual.saturating_mul(patience);
+    let waits = usual / MUCH_GROWN > counted || patience > 1 && wanted > counted;
+    waits.then(|| wanted - counted)
 }
 
 impl<'p> Functions<'p> {
@@ -113,9 +127,9 @@ impl<'p> Functions<'p> {
         !is_full
     }
 
-    /// Whether a region has grown by more than [`MUCH_GROWN`] since its counter was set. If so, the counter is extended
-    /// to the threshold of the present size.
-    fn has_grown(
+    /// Whether the threshold of a region is not reached any more, since the region has grown by more than [`MUCH_GROWN`] or
+    /// since much was optimised. If so, the counter is extended to the present threshold.
+    fn is_early(
         &mut self,
         jit: &NativeJit<'p>,
         function: usize,
@@ -130,10 +144,12 @@ impl<'p> Functions<'p> {
         let Some((counter, counted)) = f.counters.get_mut(&head) else {
             return false;
         };
-        let Some(left) = left_to_count(*counted, operations, jit.options.hot) else {
+        let Some(left) =
+            left_to_count(*counted, operations, jit.options.hot, self.counts.optimised)
+        else {
             return false;
         };
-        *counted = left;
+        *counted += left;
         store(*counter, left);
         true
     }
@@ -161,7 +177,7 @@ impl<'p> Functions<'p> {
             self.stop_counting(function, b);
             return Ok(entry);
         };
-        if self.has_grown(jit, function, b, &inside) {
+        if self.is_early(jit, function, b, &inside) {
             return Ok(entry);
         }
         if head == b {
@@ -261,6 +277,7 @@ impl<'p> Functions<'p> {
             .emit(jit, &graph, true, jit.options.largest_unit)
             .map_err(|e| e.to_string())?;
         self.counts.hot += 1;
+        self.counts.optimised += operations as usize;
         self.log_unit(
             jit,
             made.map(Made::hot),
@@ -283,7 +300,7 @@ impl<'p> Functions<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::{left_to_count, rounds_of};
+    use super::{MOST_PATIENCE, PATIENT_AFTER, left_to_count, rounds_of};
 
     #[test]
     fn large_regions_wait_little_longer() {
@@ -295,10 +312,23 @@ mod tests {
     #[test]
     fn regions_that_grow_are_counted_for_longer() {
         let counted = rounds_of(160, 2_000);
-        assert_eq!(left_to_count(counted, 160, 2_000), None);
-        assert_eq!(left_to_count(counted, 600, 2_000), None);
-        let left = left_to_count(counted, 9_000, 2_000).expect("it has grown");
+        assert_eq!(left_to_count(counted, 160, 2_000, 0), None);
+        assert_eq!(left_to_count(counted, 600, 2_000, 0), None);
+        let left = left_to_count(counted, 9_000, 2_000, 0).expect("it has grown");
         assert_eq!(counted + left, rounds_of(9_000, 2_000));
-        assert_eq!(left_to_count(left, 9_000, 2_000), None);
+        assert_eq!(left_to_count(counted + left, 9_000, 2_000, 0), None);
+    }
+
+    #[test]
+    fn many_regions_are_counted_for_longer() {
+        let counted = rounds_of(160, 2_000);
+        assert_eq!(left_to_count(counted, 160, 2_000, PATIENT_AFTER - 1), None);
+        assert_eq!(
+            left_to_count(counted, 160, 2_000, PATIENT_AFTER),
+            Some(counted)
+        );
+        assert_eq!(left_to_count(2 * counted, 160, 2_000, PATIENT_AFTER), None);
+        let left = left_to_count(counted, 160, 2_000, 1_000_000).expect("it waits");
+        assert_eq!(counted + left, MOST_PATIENCE * counted);
     }
 }
