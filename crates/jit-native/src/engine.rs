@@ -250,12 +250,12 @@ impl<'p> NativeJit<'p> {
         Some(Busy(self, Exception::put_aside()))
     }
 
-    /// Whether the greens of a driver have a free pass. They are never in the nursery then.
+    /// Whether the greens of a driver have a free pass, or its compiler is switched off.
     fn passes(&self, driver: usize, greens: *const u64) -> bool {
         self.drivers.get(driver).is_some_and(|d| {
             // SAFETY: there is a word for each green.
             let greens = unsafe { slice::from_raw_parts(greens, d.greens.len()) };
-            d.passes.pass(greens)
+            d.passes.pass(greens) || d.is_off()
         })
     }
 
@@ -497,6 +497,12 @@ impl<'p> NativeJit<'p> {
 }
 
 impl Driver {
+    /// Whether nothing is compiled, and there is no code to enter.
+    fn is_off(&self) -> bool {
+        let nothing = || (self.compiled.try_borrow()).is_ok_and(|compiled| compiled.is_empty());
+        self.threshold.get() < 0 && nothing()
+    }
+
     /// The objects among greens.
     fn objects_of(&self, greens: &[u64]) -> Vec<u64> {
         self.objects.iter().map(|i| greens[*i]).collect()
