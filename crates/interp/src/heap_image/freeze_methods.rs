@@ -78,7 +78,7 @@ pub(crate) fn ask_freeze(
             }
             return false;
         }
-        let made = it.heap.len() - before.objects;
+        let made = it.heap.made() - before.objects;
         before.keep(it);
         answers.asked.extend(said.asked);
         answers.frozen.extend(said.frozen);
@@ -109,7 +109,7 @@ struct Before {
 
 impl Before {
     fn of(it: &mut Interp) -> Self {
-        let objects = it.heap.len();
+        let objects = it.heap.made();
         let heap = matches!(it.units, Units::Plain).then(|| it.heap.mark());
         Before {
             heap,

@@ -557,7 +557,7 @@ pub(crate) fn reachable(
             _ => {}
         }
     }
-    reached.sort_unstable();
+    reached.sort_unstable_by_key(|r| heap.age(*r));
     reached
 }
 

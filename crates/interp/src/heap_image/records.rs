@@ -1,7 +1,7 @@
 //! Records of import time that the next run of a program replays.
 //!
 //! The first run of a program in a process keeps no record, since most processes run it once. The second run is recorded,
-//! and later ones replay units from that record as long as most of it can be replayed.
+//! and later ones replay units from that record as long as they execute less than most of it.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use taipan_base::{Db, Program};
 use crate::space::Interp;
 use crate::space::units::{Record, Units};
 
-/// Share of the steps of a run, in per cent, that must be replayed: otherwise the next run is recorded.
-const FEWEST: u64 = 25;
+/// Share of the steps of the recorded run, in per cent, that a run may execute: otherwise the next run is recorded.
+const MOST: u64 = 75;
 
 /// What the warm state has for a program that has run.
 #[derive(Default)]
@@ -98,15 +98,15 @@ pub(crate) fn end(it: &mut Interp, complete: bool) -> bool {
             true
         }
         Units::Replaying(_) => {
-            let replayed = it.finish_replay();
+            let gain = it.finish_replay();
             with(db, |warm| {
                 let kept = warm.entry(program).or_default();
-                kept.replayed = replayed;
-                if replayed.is_none_or(|share| share < FEWEST) {
+                kept.replayed = gain.map(|gain| gain.replayed);
+                if gain.is_none_or(|gain| gain.executed > MOST) {
                     kept.record = None;
                 }
             });
-            replayed.is_some()
+            gain.is_some()
         }
     }
 }

@@ -152,14 +152,14 @@ impl Interp<'_> {
         };
         if self.may_be_absent(&name) {
             let name = Value::str(&name);
-            self.heap.the_dict_mut(globals).set_str(STAR, name);
+            self.heap.set_item(globals, STAR, name);
         }
     }
 
     /// A name that globals may lack because the toolchain's module from which they import
     /// everything does.
     pub(crate) fn absent_global(&mut self, globals: Ref, name: &str) -> Option<Value> {
-        let module = self.heap.the_dict(globals).get_str(STAR)?.as_text()?;
+        let module = self.heap.item(globals, STAR)?.as_text()?;
         let module = module.to_owned();
         (self.may_be_absent(&module)).then(|| self.absent(format!("{module}.{name}")))
     }

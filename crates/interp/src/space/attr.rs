@@ -181,7 +181,7 @@ impl Interp<'_> {
     #[inline(always)]
     fn named_attr(&self, r: Ref, key: Name<'_>, hint: &Cell<u32>) -> Option<&Value> {
         let attrs = self.heap.get(r).attrs?;
-        self.heap.the_dict(attrs).get_hinted(key, hint)
+        self.heap.names(attrs, key).get_hinted(key, hint)
     }
 
     /// `obj.name`, None where it has none. An AttributeError of a `__getattr__` or
@@ -383,7 +383,7 @@ impl Interp<'_> {
                 }
                 "__module__" => {
                     let globals = f.globals;
-                    let name = self.heap.the_dict(globals).get_str("__name__").cloned();
+                    let name = self.heap.item(globals, "__name__").cloned();
                     Some(name.unwrap_or(Value::None))
                 }
                 "__call__" => Some(Value::Ref(r)),

@@ -26,13 +26,8 @@ impl Interp<'_> {
         };
         let (code, closure, module_globals) = (f.code, f.closure.clone(), f.globals);
         let dict = self.heap.dict(Dict::default());
-        if let Some(module) = self
-            .heap
-            .the_dict(module_globals)
-            .get_str("__name__")
-            .cloned()
-        {
-            self.heap.the_dict_mut(dict).set_str("__module__", module);
+        if let Some(module) = self.heap.item(module_globals, "__name__").cloned() {
+            self.heap.set_item(dict, "__module__", module);
         }
         self.run_body(code, module_globals, dict, &closure)?;
         let base_list = self.list_of(bases)?;
@@ -40,7 +35,7 @@ impl Interp<'_> {
             let base = base.to_owned();
             return self.class_below_absent(name.as_text().unwrap_or_default(), dict, &base);
         }
-        let meta = match self.heap.the_dict(dict).get_str("__metaclass__").cloned() {
+        let meta = match self.heap.item(dict, "__metaclass__").cloned() {
             Some(m) => m,
             None => match base_list.first() {
                 Some(b) => match self.getattr_opt(b, "__class__")? {
@@ -49,8 +44,7 @@ impl Interp<'_> {
                 },
                 None => self
                     .heap
-                    .the_dict(globals)
-                    .get_str("__metaclass__")
+                    .item(globals, "__metaclass__")
                     .cloned()
                     .unwrap_or(Value::Ref(ty::CLASSOBJ)),
             },
@@ -156,11 +150,11 @@ impl Interp<'_> {
         };
         self.heap.the_class_mut(r).mro = mro;
         for b in &base_refs {
-            self.heap.the_class_mut(*b).subclasses.push(r);
+            self.heap.add_subclass(*b, r);
         }
         if self.heap.attr(r, "__module__").is_none()
             && let Some(a) = self.stack.last()
-            && let Some(m) = self.heap.the_dict(a.globals).get_str("__name__").cloned()
+            && let Some(m) = self.heap.item(a.globals, "__name__").cloned()
         {
             self.heap.set_attr(r, "__module__", m);
         }
@@ -237,9 +231,10 @@ impl Interp<'_> {
         classes_changed();
         let hook = self.lookup(r, "__getattribute__").cloned();
         let own = hook.is_some_and(|f| !self.is_builtin_function(&f));
-        let c = self.heap.the_class_mut(r);
-        c.getattribute = own;
-        for sub in c.subclasses.clone() {
+        if self.heap.the_class(r).getattribute != own {
+            self.heap.the_class_mut(r).getattribute = own;
+        }
+        for sub in self.heap.subclasses(r) {
             self.refresh_flags(sub);
         }
     }
@@ -256,7 +251,7 @@ impl Interp<'_> {
         };
         self.heap.the_class_mut(r).mro = mro;
         classes_changed();
-        for sub in self.heap.the_class(r).subclasses.clone() {
+        for sub in self.heap.subclasses(r) {
             let bases = self.heap.the_class(sub).bases.clone();
             self.rebase(sub, bases)?;
         }

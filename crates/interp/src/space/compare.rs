@@ -343,7 +343,7 @@ impl Interp<'_> {
 
     /// Python 2 orders everything: None first, then numbers, then by the name of the
     /// type, then by age.
-    fn default_order(&self, a: &Value, b: &Value) -> Ordering {
+    fn default_order(&mut self, a: &Value, b: &Value) -> Ordering {
         if a.is(b) {
             return Ordering::Equal;
         }
@@ -357,7 +357,7 @@ impl Interp<'_> {
             _ => (2, self.heap.type_name(v)),
         };
         rank(a).cmp(&rank(b)).then_with(|| match (a, b) {
-            (Value::Ref(x), Value::Ref(y)) => x.cmp(y),
+            (Value::Ref(x), Value::Ref(y)) => self.heap.number(*x).cmp(&self.heap.number(*y)),
             _ => Ordering::Less,
         })
     }
@@ -509,11 +509,11 @@ impl Interp<'_> {
                 }
                 h
             }
-            Value::Bound(m) => mix(u64::from(m.slf.0), u64::from(m.func.0)),
+            Value::Bound(m) => mix(self.number(m.slf), self.number(m.func)),
             Value::Method(m) => {
-                let slf = m.slf.as_ref().and_then(Value::as_ref).map_or(0, |r| r.0);
-                let func = m.func.as_ref().map_or(0, |r| r.0);
-                mix(u64::from(slf), u64::from(func))
+                let mut number = |v: Option<Ref>| v.map_or(0, |r| self.number(r));
+                let slf = number(m.slf.as_ref().and_then(Value::as_ref));
+                mix(slf, number(m.func.as_ref()))
             }
             Value::Ref(r) => return self.hash_object(v, *r),
         })
@@ -557,8 +557,8 @@ impl Interp<'_> {
             Kind::LLType(t) => Ok(hash_bytes(t.to_string().as_bytes())),
             Kind::LLPtr(p) => Ok(match self.pointer_identity(*p) {
                 Target::Null => 7,
-                Target::Object(r) => mix(3, u64::from(r.0)),
-                Target::Part(r, i) => mix(mix(4, u64::from(r.0)), i as u64),
+                Target::Object(r) => mix(3, self.number(r)),
+                Target::Part(r, i) => mix(mix(4, self.number(r)), i as u64),
                 Target::Int(i) => i as u64,
             }),
             Kind::WeakRef(w) => {
@@ -575,8 +575,12 @@ impl Interp<'_> {
                 }
                 Ok(hash)
             }
-            _ => Ok(mix(1, u64::from(r.0))),
+            _ => Ok(mix(1, self.number(r))),
         }
+    }
+
+    fn number(&mut self, r: Ref) -> u64 {
+        u64::from(self.heap.number(r))
     }
 
     fn unhashable<T>(&mut self, v: &Value) -> R<T> {
@@ -585,9 +589,9 @@ impl Interp<'_> {
     }
 
     /// `id(v)`
-    pub(crate) fn id(&self, v: &Value) -> i64 {
+    pub(crate) fn id(&mut self, v: &Value) -> i64 {
         match v {
-            Value::Ref(r) => 0x1000 + 16 * i64::from(r.0),
+            Value::Ref(r) => 0x1000 + 16 * i64::from(self.heap.number(*r)),
             Value::Str(s) => {
                 self.observe();
                 s.as_ptr() as i64

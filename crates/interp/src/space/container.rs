@@ -3,13 +3,14 @@
 use super::builtin::Args;
 use super::dict::Dict;
 use super::heap::{Kind, Ref};
+use super::journal::Part;
 use super::value::Value;
 use super::{Interp, R};
 
 impl Interp<'_> {
     /// The slot of a key in a dict, set or frozenset object.
     pub(crate) fn find_in(&mut self, r: Ref, key: &Value, hash: u64) -> R<Option<usize>> {
-        let Some(table) = self.table(r) else {
+        let Some(table) = self.table_part(r, hash) else {
             return Ok(None);
         };
         match find_simple(table, key, hash) {
@@ -49,8 +50,16 @@ impl Interp<'_> {
         }
     }
 
-    fn table_mut(&mut self, r: Ref) -> &mut Dict {
-        match &mut self.heap.get_mut(r).kind {
+    /// The same, of which only the items whose keys have a hash are used.
+    fn table_part(&self, r: Ref, hash: u64) -> Option<&Dict> {
+        match &self.heap.get_part(r, || Part::items(hash)).kind {
+            Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => Some(d),
+            _ => None,
+        }
+    }
+
+    fn table_mut(&mut self, r: Ref, part: Part) -> &mut Dict {
+        match &mut self.heap.get_mut_part(r, || Some(part)).kind {
             Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => d,
             _ => unreachable!("no table"),
         }
@@ -60,17 +69,18 @@ impl Interp<'_> {
     pub(crate) fn dict_get(&mut self, r: Ref, key: &Value) -> R<Option<Value>> {
         let hash = self.hash(key)?;
         let slot = self.find_in(r, key, hash)?;
-        Ok(slot.and_then(|s| Some(self.table(r)?.at(s).clone())))
+        Ok(slot.and_then(|s| Some(self.table_part(r, hash)?.at(s).clone())))
     }
 
     /// `d[key] = value`
     pub(crate) fn dict_set(&mut self, r: Ref, key: Value, value: Value) -> R<()> {
         let hash = self.hash(&key)?;
         match self.find_in(r, &key, hash)? {
-            Some(slot) => self.table_mut(r).set_at(slot, value),
+            Some(slot) => self.table_mut(r, Part::items(hash)).set_at(slot, value),
             None => {
-                self.table_mut(r).push(hash, key, value);
-                let n = self.table(r).map_or(0, Dict::len);
+                let table = self.table_mut(r, Part::items(hash));
+                table.push(hash, key, value);
+                let n = table.len();
                 self.check_items(n)?;
                 self.heap.fresh += super::meter::ENTRY;
             }
@@ -82,7 +92,7 @@ impl Interp<'_> {
     pub(crate) fn dict_remove(&mut self, r: Ref, key: &Value) -> R<Option<(Value, Value)>> {
         let hash = self.hash(key)?;
         let slot = self.find_in(r, key, hash)?;
-        Ok(slot.map(|slot| self.table_mut(r).remove_at(slot)))
+        Ok(slot.map(|slot| self.table_mut(r, Part::WHOLE).remove_at(slot)))
     }
 
     /// Items of a dict object, copied.

@@ -163,6 +163,18 @@ impl Dict {
             .filter_map(|e| Some((e.key.as_ref()?, &e.value)))
     }
 
+    /// Items in insertion order, with the hashes of their keys.
+    pub(crate) fn hashed(&self) -> impl Iterator<Item = (u64, &Value, &Value)> {
+        self.entries
+            .iter()
+            .filter_map(|e| Some((e.hash, e.key.as_ref()?, &e.value)))
+    }
+
+    /// Whether the dict is the namespace of a class.
+    pub(crate) fn is_of_class(&self) -> bool {
+        self.of_class
+    }
+
     /// Keys in insertion order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Value> {
         self.iter().map(|(k, _)| k)

@@ -539,7 +539,7 @@ impl Interp<'_> {
                     return 0;
                 };
                 let (key, hint) = body.name(name);
-                let found = match self.heap.dict_of(names) {
+                let found = match self.heap.names_opt(names, key) {
                     Some(names) => names.get_hinted(key, hint),
                     None => return 0,
                 };
@@ -560,14 +560,14 @@ impl Interp<'_> {
                     _ => return 0,
                 };
                 let (key, hint) = body.name(name);
-                let slot = match self.heap.dict_of(names) {
+                let slot = match self.heap.names_opt(names, key) {
                     Some(names) => names.hinted_slot(key, hint),
                     None => return 0,
                 };
                 let (Some(slot), Some(v)) = (slot, frame.stack.last()) else {
                     return 0;
                 };
-                words::put_copy(self.heap.the_dict_mut(names).at_mut(slot), v);
+                words::put_copy(self.heap.names_mut(names, key).at_mut(slot), v);
                 words::discard(&mut frame.stack);
                 1
             }
@@ -719,10 +719,10 @@ impl Interp<'_> {
     #[inline(always)]
     fn known_global(&self, globals: Ref, body: &Body, name: u32) -> Option<&Value> {
         let (key, hint) = body.name(name);
-        match self.heap.the_dict(globals).get_hinted(key, hint) {
+        match self.heap.names(globals, key).get_hinted(key, hint) {
             None => {
                 let hint = &body.builtin_hints[name as usize];
-                self.heap.the_dict(self.builtins).get_hinted(key, hint)
+                self.heap.names(self.builtins, key).get_hinted(key, hint)
             }
             found => found,
         }

@@ -15,14 +15,15 @@ use super::collect::WeakRef;
 use super::dict::{Dict, KnownName, Name};
 use super::generator::Generator;
 use super::iter::Iter;
-use super::journal::Journal;
+use super::journal::{Journal, Part};
 use super::lowmem::{Container, LLFunction, Pointer};
 use super::meant::Lacks;
+use super::slots::Slots;
 use super::types::{self, ty};
 use super::value::{Bound, Value};
+use recorded::Round;
 
-/// Numbers of objects begin at a multiple of this where a unit begins or ends.
-const GAP: usize = 64;
+mod recorded;
 
 /// An object of the heap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -54,6 +55,20 @@ pub(crate) struct Object {
     pub(crate) kind: Kind,
     /// Where it was made.
     pub(crate) site: Site,
+    /// What `id()` and `hash()` are made of; 0 until it is needed.
+    number: u32,
+}
+
+impl Object {
+    /// The number of the identity, if there is one.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Sets the number of the identity.
+    pub(crate) fn set_number(&mut self, number: u32) {
+        self.number = number;
+    }
 }
 
 /// What an object is. Instances of a subclass of a builtin class have that class's
@@ -303,6 +318,8 @@ pub(crate) struct Heap {
     pub(crate) adtmeths: Vec<(ObjId, Ref)>,
     /// Number of bound methods created.
     methods: u32,
+    /// The last number that was given to an identity.
+    numbers: u32,
     /// Iterators of loops that have ended: nothing refers to them.
     unused_iterators: Vec<Ref>,
     /// The first object that may become one of these.
@@ -315,23 +332,10 @@ pub(crate) struct Heap {
     journal: Option<Box<Journal>>,
     /// With a journal, the objects as they were when a round of calls began.
     round: Option<Round>,
-}
-
-/// The beginning of a round of calls.
-#[derive(Debug)]
-struct Round {
-    /// Number of objects.
-    objects: usize,
-    /// Contents of those that were changed since.
-    changed: FxHashMap<Ref, Object>,
-}
-
-impl Round {
-    fn write(&mut self, r: Ref, object: &Object) {
-        if r.index() < self.objects {
-            self.changed.entry(r).or_insert_with(|| object.clone());
-        }
-    }
+    /// The places of objects in a run that replays units.
+    slots: Option<Box<Slots>>,
+    /// The order in which the objects were made, unless it is that of their places.
+    order: Option<Arc<[u32]>>,
 }
 
 /// The first objects of a heap that are accessed directly.
@@ -354,12 +358,15 @@ impl Heap {
             site: Site::default(),
             adtmeths: Vec::new(),
             methods: 0,
+            numbers: 0,
             unused_iterators: Vec::new(),
             reusable: 0,
             fresh: 0,
             plain: Plain::default(),
             journal: None,
             round: None,
+            slots: None,
+            order: None,
         };
         types::bootstrap(&mut heap);
         heap
@@ -376,6 +383,7 @@ impl Heap {
             site: Site::default(),
             adtmeths: below.adtmeths.clone(),
             methods: below.methods,
+            numbers: below.numbers,
             unused_iterators: Vec::new(),
             reusable: below.len(),
             fresh: 0,
@@ -385,6 +393,8 @@ impl Heap {
             },
             journal: None,
             round: None,
+            slots: None,
+            order: below.order.clone(),
             below: Some(below),
         }
     }
@@ -401,6 +411,7 @@ impl Heap {
             site: self.site,
             adtmeths: self.adtmeths.clone(),
             methods: self.methods,
+            numbers: self.numbers,
             unused_iterators: self.unused_iterators.clone(),
             reusable: self.reusable,
             fresh: self.fresh,
@@ -410,6 +421,8 @@ impl Heap {
             },
             journal: None,
             round: None,
+            slots: None,
+            order: self.order.clone(),
         }
     }
 
@@ -442,6 +455,7 @@ impl Heap {
         whole.site = since.site;
         whole.adtmeths = since.adtmeths;
         whole.methods = since.methods;
+        whole.numbers = since.numbers;
         whole.unused_iterators.extend(since.unused_iterators);
         whole.fresh = since.fresh;
         *self = whole;
@@ -449,20 +463,60 @@ impl Heap {
 
     /// Adds an object.
     pub(crate) fn alloc(&mut self, class: Ref, kind: Kind) -> Ref {
+        let object = self.new_object(class, kind);
+        if self.slots.is_some() {
+            return self.put_in_slot(object, None);
+        }
+        self.put_behind(object)
+    }
+
+    #[inline(always)]
+    fn new_object(&mut self, class: Ref, kind: Kind) -> Object {
+        self.fresh += size_of::<Object>() as u64 + super::meter::shallow(&kind);
+        Object {
+            class,
+            attrs: None,
+            kind,
+            site: self.site,
+            number: 0,
+        }
+    }
+
+    /// Adds an object behind the others.
+    #[inline(always)]
+    fn put_behind(&mut self, object: Object) -> Ref {
         let r = self.next();
-        if let Kind::Module(_) = kind {
+        if let Kind::Module(_) = object.kind {
             self.modules.push(r);
         }
         if self.objects.len() == self.objects.capacity() {
             self.make_room();
         }
-        self.fresh += size_of::<Object>() as u64 + super::meter::shallow(&kind);
-        self.objects.push(Object {
-            class,
-            attrs: None,
-            kind,
-            site: self.site,
-        });
+        self.objects.push(object);
+        r
+    }
+
+    /// Adds an object in a run that replays units; the `__dict__` of `owner` if there is one.
+    #[inline(never)]
+    fn put_in_slot(&mut self, object: Object, owner: Option<Ref>) -> Ref {
+        let Some(slots) = &mut self.slots else {
+            unreachable!("the run replays units");
+        };
+        let r = match slots.find(&object, owner) {
+            Some(r) => r,
+            None => Ref((self.start + self.objects.len()) as u32),
+        };
+        slots.note_made(r);
+        if let Kind::Module(_) = object.kind {
+            self.modules.push(r);
+        }
+        match self.objects.get_mut(r.index()) {
+            Some(place) => *place = object,
+            None => self.objects.push(object),
+        }
+        if let Some(Journal::Changes(changes)) = self.journal() {
+            changes.write(r);
+        }
         r
     }
 
@@ -483,7 +537,7 @@ impl Heap {
     /// Reuses the iterator of a loop that has ended.
     pub(crate) fn loop_ended(&mut self, r: Ref) {
         // An object below may not change.
-        if r.index() >= self.reusable
+        if self.age(r) as usize >= self.reusable
             && let Kind::Iter(state) = &mut self.get_mut(r).kind
         {
             **state = Iter::Done;
@@ -499,116 +553,6 @@ impl Heap {
     /// Puts iterators back; those of loops that have ended since are not reused any more.
     pub(crate) fn put_unused_iterators(&mut self, unused: Vec<Ref>) {
         self.unused_iterators = unused;
-    }
-
-    /// Begins a round of calls at whose end [`Heap::end_round`] is called with the result. Iterators are reused as in a
-    /// heap that stands upon another one with this number of objects.
-    pub(crate) fn begin_round(&mut self, objects: usize) -> Vec<Ref> {
-        self.reusable = objects;
-        self.round = self.journal.is_some().then(|| Round {
-            objects,
-            changed: FxHashMap::default(),
-        });
-        self.take_unused_iterators()
-    }
-
-    /// Calls a function with a heap as this one was at the beginning of the round.
-    pub(crate) fn before_round<R>(&mut self, f: impl FnOnce(Heap) -> R) -> Option<R> {
-        let round = self.round.take()?;
-        let is_older = |r: Ref| r.index() < round.objects;
-        let now = Arc::new(std::mem::take(self));
-        let result = f(Heap {
-            changed: round.changed.clone(),
-            modules: now
-                .modules
-                .iter()
-                .copied()
-                .filter(|r| is_older(*r))
-                .collect(),
-            adtmeths: (now.adtmeths.iter().copied())
-                .filter(|(_, r)| is_older(*r))
-                .collect(),
-            start: round.objects,
-            reusable: round.objects,
-            plain: Plain {
-                reads: round.objects,
-                writes: round.objects,
-            },
-            ..Heap::upon(now.clone())
-        });
-        let Ok(now) = Arc::try_unwrap(now) else {
-            unreachable!("the function has dropped its heap");
-        };
-        *self = now;
-        self.round = Some(round);
-        Some(result)
-    }
-
-    /// Ends a round of calls.
-    pub(crate) fn end_round(&mut self, unused: Vec<Ref>) {
-        let since = std::mem::replace(&mut self.unused_iterators, unused);
-        self.unused_iterators.extend(since);
-        self.round = None;
-        self.reusable = self.start;
-    }
-
-    /// Leaves numbers out up to the next multiple of [`GAP`], so that objects which are made from here on keep their
-    /// numbers when there are a few more or less before.
-    pub(crate) fn leave_gap(&mut self) {
-        while !self.len().is_multiple_of(GAP) {
-            self.push_object(Object {
-                class: ty::OBJECT,
-                attrs: None,
-                kind: Kind::Closed,
-                site: Site::default(),
-            });
-        }
-    }
-
-    /// Starts notes. All objects are this heap's own.
-    pub(crate) fn begin_journal(&mut self, journal: Journal) {
-        self.plain = match &journal {
-            Journal::Record(_) => Plain {
-                reads: usize::MAX,
-                writes: usize::MAX,
-            },
-            Journal::Changes(_) => Plain {
-                reads: 0,
-                writes: usize::MAX,
-            },
-        };
-        self.journal = Some(Box::new(journal));
-    }
-
-    /// The notes.
-    pub(crate) fn journal(&mut self) -> Option<&mut Journal> {
-        self.journal.as_deref_mut()
-    }
-
-    /// Ends the notes.
-    pub(crate) fn end_journal(&mut self) -> Option<Journal> {
-        self.plain = Plain::default();
-        self.journal.take().map(|journal| *journal)
-    }
-
-    /// The objects of a heap that stands upon no other, without a note.
-    pub(crate) fn all_objects(&self) -> &[Object] {
-        &self.objects
-    }
-
-    /// Adds an object as it is.
-    pub(crate) fn push_object(&mut self, object: Object) {
-        self.objects.push(object);
-    }
-
-    /// Replaces the content of an object without a note. It keeps the place where it was made.
-    pub(crate) fn replace_object(&mut self, r: Ref, object: Object) {
-        let place = &mut self.objects[r.index()];
-        if let Some(round) = &mut self.round {
-            round.write(r, place);
-        }
-        let site = place.site;
-        *place = Object { site, ..object };
     }
 
     /// Number of bound methods created.
@@ -652,18 +596,36 @@ impl Heap {
     /// The object.
     #[inline]
     pub(crate) fn get(&self, r: Ref) -> &Object {
+        self.get_part(r, || Part::WHOLE)
+    }
+
+    /// The object, of which only a part is used.
+    #[inline]
+    pub(crate) fn get_part(&self, r: Ref, part: impl FnOnce() -> Part) -> &Object {
         if r.index() >= self.plain.reads {
             &self.objects[r.index() - self.start]
         } else {
-            self.get_noted(r)
+            self.get_noted(r, part())
+        }
+    }
+
+    /// The object, of which the program learns nothing.
+    #[inline]
+    pub(crate) fn peek(&self, r: Ref) -> &Object {
+        if r.index() >= self.plain.reads {
+            &self.objects[r.index() - self.start]
+        } else if self.journal.is_some() {
+            &self.objects[r.index()]
+        } else {
+            self.get_below(r)
         }
     }
 
     #[inline(never)]
-    fn get_noted(&self, r: Ref) -> &Object {
+    fn get_noted(&self, r: Ref, part: Part) -> &Object {
         match &self.journal {
             Some(journal) => {
-                journal.read(r);
+                journal.read(r, part);
                 &self.objects[r.index()]
             }
             None => self.get_below(r),
@@ -686,19 +648,29 @@ impl Heap {
     /// The object.
     #[inline]
     pub(crate) fn get_mut(&mut self, r: Ref) -> &mut Object {
+        self.get_mut_part(r, || Some(Part::WHOLE))
+    }
+
+    /// The object, of which only a part is used and changed; a change that depends on nothing has none.
+    #[inline]
+    pub(crate) fn get_mut_part(
+        &mut self,
+        r: Ref,
+        part: impl FnOnce() -> Option<Part>,
+    ) -> &mut Object {
         if r.index() >= self.plain.writes {
             &mut self.objects[r.index() - self.start]
         } else {
-            self.get_mut_noted(r)
+            self.get_mut_noted(r, part())
         }
     }
 
     #[inline(never)]
-    fn get_mut_noted(&mut self, r: Ref) -> &mut Object {
+    fn get_mut_noted(&mut self, r: Ref, part: Option<Part>) -> &mut Object {
         match &mut self.journal {
             Some(journal) => {
                 let object = &mut self.objects[r.index()];
-                journal.write(r, object);
+                journal.write(r, part, object);
                 if let Some(round) = &mut self.round {
                     round.write(r, object);
                 }
@@ -720,6 +692,15 @@ impl Heap {
     #[inline]
     pub(crate) fn kind(&self, r: Ref) -> &Kind {
         &self.get(r).kind
+    }
+
+    /// What the object is; of a table no more than that it is one.
+    #[inline]
+    pub(crate) fn shape(&self, r: Ref) -> &Kind {
+        match &self.get_part(r, || Part::KIND).kind {
+            table @ (Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_)) => table,
+            _ => self.kind(r),
+        }
     }
 
     /// A new list.
@@ -753,6 +734,21 @@ impl Heap {
         }
     }
 
+    /// Direct subclasses of a class.
+    pub(crate) fn subclasses(&self, r: Ref) -> Vec<Ref> {
+        match &self.get_part(r, || Part::SUBCLASSES).kind {
+            Kind::Class(c) => c.subclasses.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Adds a direct subclass of a class.
+    pub(crate) fn add_subclass(&mut self, r: Ref, subclass: Ref) {
+        if let Kind::Class(c) = &mut self.get_mut_part(r, || None).kind {
+            c.subclasses.push(subclass);
+        }
+    }
+
     /// The items of a list object.
     pub(crate) fn list_items(&self, r: Ref) -> Option<&Vec<Value>> {
         match self.kind(r) {
@@ -772,6 +768,41 @@ impl Heap {
     /// The table of what is known to be a dict.
     pub(crate) fn the_dict(&self, r: Ref) -> &Dict {
         self.dict_of(r).expect("a dict")
+    }
+
+    /// A dict, of which only the item of a name is used.
+    #[inline]
+    pub(crate) fn names(&self, r: Ref, name: Name<'_>) -> &Dict {
+        self.names_opt(r, name).expect("a dict")
+    }
+
+    /// The same for what may be no dict.
+    #[inline]
+    pub(crate) fn names_opt(&self, r: Ref, name: Name<'_>) -> Option<&Dict> {
+        match &self.get_part(r, || Part::name(name)).kind {
+            Kind::Dict(d) => Some(d),
+            _ => None,
+        }
+    }
+
+    /// A dict, of which only the item of a name is used, changed or added.
+    #[inline]
+    pub(crate) fn names_mut(&mut self, r: Ref, name: Name<'_>) -> &mut Dict {
+        match &mut self.get_mut_part(r, || Some(Part::name(name))).kind {
+            Kind::Dict(d) => d,
+            _ => unreachable!("not a dict"),
+        }
+    }
+
+    /// An item of a dict.
+    pub(crate) fn item(&self, dict: Ref, name: &str) -> Option<&Value> {
+        let name = Name::new(name);
+        self.names(dict, name).get_name(name)
+    }
+
+    /// Sets an item of a dict.
+    pub(crate) fn set_item(&mut self, dict: Ref, name: &str, v: Value) {
+        self.names_mut(dict, Name::new(name)).set_str(name, v);
     }
 
     /// The table of what is known to be a dict.
@@ -799,9 +830,18 @@ impl Heap {
         if let Some(d) = self.get(r).attrs {
             return d;
         }
-        let d = self.dict(Dict::default());
+        let d = self.own_dict(r);
         self.set_attrs(r, d);
         d
+    }
+
+    /// A new dict that becomes the `__dict__` of an object.
+    fn own_dict(&mut self, owner: Ref) -> Ref {
+        let object = self.new_object(ty::DICT, Kind::Dict(Dict::default()));
+        match self.slots {
+            Some(_) => self.put_in_slot(object, Some(owner)),
+            None => self.put_behind(object),
+        }
     }
 
     /// Gives an object its `__dict__`.
@@ -822,21 +862,21 @@ impl Heap {
     /// An entry of the object's own `__dict__`.
     #[inline]
     pub(crate) fn named_attr(&self, r: Ref, name: Name<'_>) -> Option<&Value> {
-        self.the_dict(self.get(r).attrs?).get_name(name)
+        self.names(self.get(r).attrs?, name).get_name(name)
     }
 
     /// Sets an entry of the object's own `__dict__`.
     pub(crate) fn set_attr(&mut self, r: Ref, name: &str, v: Value) {
         let d = self.attrs(r);
         self.fresh += super::meter::ENTRY;
-        self.the_dict_mut(d).set_str(name, v);
+        self.set_item(d, name, v);
     }
 
     /// Sets an entry of the object's own `__dict__`.
     pub(crate) fn set_known_attr(&mut self, r: Ref, name: &KnownName, v: Value) {
         let d = self.attrs(r);
         self.fresh += super::meter::ENTRY;
-        self.the_dict_mut(d).set_known(name, v);
+        self.names_mut(d, name.name()).set_known(name, v);
     }
 
     /// Notes which name an exception is about.
@@ -885,7 +925,7 @@ impl Heap {
                 Value::Ref(r) if matches!(self.kind(*r), Kind::Builtin(_)) => ty::BUILTIN,
                 _ => ty::METHOD,
             },
-            Value::Ref(r) => self.get(*r).class,
+            Value::Ref(r) => self.get_part(*r, || Part::KIND).class,
         }
     }
 

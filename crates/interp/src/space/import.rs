@@ -109,7 +109,7 @@ impl Interp<'_> {
 
     /// The folders to search for a top-level module, as `sys.path` has them now.
     pub(crate) fn search_path(&self) -> Vec<Utf8PathBuf> {
-        let sys = self.heap.the_dict(self.modules).get_str("sys");
+        let sys = self.heap.item(self.modules, "sys");
         let list = sys
             .and_then(Value::as_ref)
             .and_then(|m| self.heap.attr(m, "path"))
@@ -225,7 +225,7 @@ impl Interp<'_> {
 
     /// A loaded module.
     pub(crate) fn loaded(&self, name: &str) -> Option<Ref> {
-        self.heap.the_dict(self.modules).get_str(name)?.as_ref()
+        self.heap.item(self.modules, name)?.as_ref()
     }
 
     /// The module of that dotted name, loaded if need be; None if there is none.
@@ -268,7 +268,7 @@ impl Interp<'_> {
         self.heap.set_attr(m, "__name__", Value::str(name));
         self.heap.set_attr(m, "__doc__", Value::None);
         let modules = self.modules;
-        self.heap.the_dict_mut(modules).set_str(name, Value::Ref(m));
+        self.heap.set_item(modules, name, Value::Ref(m));
         m
     }
 
@@ -367,12 +367,12 @@ impl Interp<'_> {
 
     /// Name of the package that a module with these globals belongs to.
     fn package_of(&self, globals: Ref) -> Option<String> {
-        let g = self.heap.the_dict(globals);
-        if let Some(p) = g.get_str("__package__").and_then(Value::as_text) {
+        let global = |name| self.heap.item(globals, name);
+        if let Some(p) = global("__package__").and_then(Value::as_text) {
             return (!p.is_empty()).then(|| p.to_owned());
         }
-        let name = g.get_str("__name__")?.as_text()?;
-        if g.get_str("__path__").is_some() {
+        let name = global("__name__")?.as_text()?;
+        if global("__path__").is_some() {
             return Some(name.to_owned());
         }
         Some(name.rsplit_once('.')?.0.to_owned())
@@ -404,7 +404,7 @@ impl Interp<'_> {
     /// Whether an implicit relative import may find a module: what ships never finds
     /// modules of a checkout beside it.
     fn may_be_relative(&self, globals: Ref, name: &str) -> bool {
-        let file = self.heap.the_dict(globals).get_str("__file__");
+        let file = self.heap.item(globals, "__file__");
         if !file
             .and_then(Value::as_text)
             .is_some_and(|f| f.starts_with(SHIPPED))
@@ -501,7 +501,7 @@ impl Interp<'_> {
 
     /// `from module import *`
     pub(crate) fn import_all(&mut self, target: Ref, module: &Value) -> R<()> {
-        if self.heap.dict_of(target).is_none() {
+        if !matches!(self.heap.peek(target).kind, Kind::Dict(_)) {
             return self.type_error("import * needs a dict to import into");
         }
         self.note_star(target, module);
@@ -539,7 +539,7 @@ impl Interp<'_> {
         };
         for n in names {
             let v = self.getattr(module, &n)?;
-            self.heap.the_dict_mut(target).set_str(&n, v);
+            self.heap.set_item(target, &n, v);
         }
         Ok(())
     }

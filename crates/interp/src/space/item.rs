@@ -133,7 +133,7 @@ impl Interp<'_> {
         if let Some(v) = self.call_special(obj, "__getitem__", std::slice::from_ref(key))? {
             return Ok(v);
         }
-        match self.heap.kind(r) {
+        match self.heap.shape(r) {
             Kind::List(l) => {
                 let len = l.len();
                 if let Some(parts) = self.slice_parts(key) {
@@ -195,7 +195,7 @@ impl Interp<'_> {
             {
                 return Ok(());
             }
-            match self.heap.kind(*r) {
+            match self.heap.shape(*r) {
                 Kind::List(l) => {
                     let len = l.len();
                     if let Some(parts) = self.slice_parts(key) {
@@ -431,7 +431,7 @@ impl Interp<'_> {
                 if let Some(v) = self.call_special(c, "__contains__", std::slice::from_ref(x))? {
                     return self.truth(&v);
                 }
-                match self.heap.kind(*r) {
+                match self.heap.shape(*r) {
                     Kind::Dict(_) | Kind::Set(_) | Kind::FrozenSet(_) => {
                         let hash = self.hash(x)?;
                         return Ok(self.find_in(*r, x, hash)?.is_some());

@@ -6,17 +6,44 @@
 //! b = [1]   | b = [1, 2]   |                       epoch 5 changes b, which held [1]
 //! ```
 //!
-//! An object that was made in the same epoch has no notes.
+//! An object that was made in the same epoch has no notes. A read is of an object, or of a [`Part`] of it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::dict::Name;
 use super::heap::{Object, Ref};
 use super::meter::shallow;
 
 /// Maximum size of old contents, in bytes, and maximum number of reads.
 const MOST_BYTES: u64 = 1 << 30;
 const MOST_READS: usize = 64 << 20;
+
+/// What is read of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Part(u32);
+
+impl Part {
+    /// All of it, except the parts that follow.
+    pub(crate) const WHOLE: Part = Part(0);
+    /// The number of its identity.
+    pub(crate) const NUMBER: Part = Part(1);
+    /// The subclasses of a class.
+    pub(crate) const SUBCLASSES: Part = Part(2);
+
+    /// The class, and what kind of object it is. It differs only where everything does.
+    pub(crate) const KIND: Part = Part(3);
+
+    /// The items of a table whose keys have this hash, or their absence.
+    pub(crate) fn items(hash: u64) -> Part {
+        Part(((hash >> 32) as u32 ^ hash as u32).max(4))
+    }
+
+    /// The item of a namespace, or its absence.
+    pub(crate) fn name(name: Name<'_>) -> Part {
+        Part::items(name.hash())
+    }
+}
 
 /// Notes of what happens in a heap.
 #[derive(Debug)]
@@ -29,17 +56,17 @@ pub(crate) enum Journal {
 
 impl Journal {
     /// Notes that an object is read.
-    pub(crate) fn read(&self, r: Ref) {
+    pub(crate) fn read(&self, r: Ref, part: Part) {
         match self {
-            Journal::Record(epochs) => epochs.read(r),
+            Journal::Record(epochs) => epochs.read(r, part),
             Journal::Changes(_) => {}
         }
     }
 
-    /// Notes that an object is about to be changed.
-    pub(crate) fn write(&mut self, r: Ref, object: &Object) {
+    /// Notes that an object is about to be changed. The change depends on `part`, if it depends on anything.
+    pub(crate) fn write(&mut self, r: Ref, part: Option<Part>, object: &Object) {
         match self {
-            Journal::Record(epochs) => epochs.write(r, object),
+            Journal::Record(epochs) => epochs.write(r, part, object),
             Journal::Changes(changes) => changes.write(r),
         }
     }
@@ -58,6 +85,32 @@ pub(crate) struct Mark {
     pub(crate) objects: usize,
 }
 
+/// A read of an object, or of a part of it.
+pub(crate) type Read = (Ref, Part);
+
+/// The reads, in order.
+#[derive(Debug, Default)]
+struct Reads {
+    all: Vec<Read>,
+    /// Reads of parts, each with its epoch, in places that other reads may take.
+    recent: Vec<(Ref, Part, u32)>,
+}
+
+/// Number of places for recent reads, a power of two.
+const RECENT: usize = 1 << 16;
+
+impl Reads {
+    /// Whether a part is read for the first time in an epoch, as far as is known.
+    fn is_new(&mut self, r: Ref, part: Part, epoch: u32) -> bool {
+        if self.recent.is_empty() {
+            self.recent.resize(RECENT, (Ref(0), Part::WHOLE, 0));
+        }
+        let at = (r.0 ^ part.0.rotate_left(7)).wrapping_mul(0x9e37_79b9) >> 16;
+        let read = (r, part, epoch);
+        std::mem::replace(&mut self.recent[at as usize % RECENT], read) != read
+    }
+}
+
 /// Reads and changes by epoch.
 #[derive(Debug, Default)]
 pub(crate) struct Epochs {
@@ -65,7 +118,7 @@ pub(crate) struct Epochs {
     read_in: Vec<AtomicU32>,
     /// The last epoch that changed each object.
     changed_in: Vec<u32>,
-    reads: Mutex<Vec<Ref>>,
+    reads: Mutex<Reads>,
     notes: Vec<(Ref, Object)>,
     /// Size of the contents in `notes`.
     bytes: u64,
@@ -84,6 +137,7 @@ impl Epochs {
             .reads
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)
+            .all
             .len();
         self.marks.push(Mark {
             reads,
@@ -101,21 +155,31 @@ impl Epochs {
         self.bytes > MOST_BYTES || reads > MOST_READS
     }
 
-    fn read(&self, r: Ref) {
+    fn read(&self, r: Ref, part: Part) {
         let Some(last) = self.read_in.get(r.0 as usize) else {
             return;
         };
-        if last.load(Ordering::Relaxed) != self.now() {
-            last.store(self.now(), Ordering::Relaxed);
-            let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-            if reads.len() <= MOST_READS {
-                reads.push(r);
-            }
+        let now = self.now();
+        // The whole does not include the number and the subclasses.
+        let is_included = part != Part::NUMBER && part != Part::SUBCLASSES;
+        if is_included && last.load(Ordering::Relaxed) == now {
+            return;
+        }
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        if part == Part::WHOLE {
+            last.store(now, Ordering::Relaxed);
+        } else if !reads.is_new(r, part, now) {
+            return;
+        }
+        if reads.all.len() <= MOST_READS {
+            reads.all.push((r, part));
         }
     }
 
-    fn write(&mut self, r: Ref, object: &Object) {
-        self.read(r);
+    fn write(&mut self, r: Ref, part: Option<Part>, object: &Object) {
+        if let Some(part) = part {
+            self.read(r, part);
+        }
         let now = self.now();
         if let Some(last) = self.changed_in.get_mut(r.0 as usize)
             && *last != now
@@ -128,10 +192,10 @@ impl Epochs {
     }
 
     /// The reads, the old contents, and the beginnings of the epochs.
-    pub(crate) fn finish(self) -> (Vec<Ref>, Vec<(Ref, Object)>, Vec<Mark>) {
+    pub(crate) fn finish(self) -> (Vec<Read>, Vec<(Ref, Object)>, Vec<Mark>) {
         let reads = self.reads.into_inner();
         let reads = reads.unwrap_or_else(PoisonError::into_inner);
-        (reads, self.notes, self.marks)
+        (reads.all, self.notes, self.marks)
     }
 }
 
@@ -145,7 +209,8 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    fn write(&mut self, r: Ref) {
+    /// Notes that an object is made or changed.
+    pub(crate) fn write(&mut self, r: Ref) {
         let now = self.takings + 1;
         let at = r.0 as usize;
         if at >= self.changed_in.len() {

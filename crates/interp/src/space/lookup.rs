@@ -65,7 +65,7 @@ impl Lookups {
         }?;
         Some((
             found.class,
-            heap.the_dict(found.names).at(found.slot as usize),
+            heap.names(found.names, name).at(found.slot as usize),
         ))
     }
 
@@ -80,7 +80,7 @@ impl Lookups {
         let mro = &heap.class(class)?.mro;
         let found = mro.iter().find_map(|c| {
             let names = heap.get(*c).attrs?;
-            let slot = heap.the_dict(names).find_name(name)?;
+            let slot = heap.names(names, name).find_name(name)?;
             Some(Found {
                 class: *c,
                 names,

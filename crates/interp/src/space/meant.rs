@@ -94,7 +94,7 @@ impl Interp<'_> {
     pub(crate) fn problem(&self, lacks: &Lacks) -> Option<Problem> {
         Some(match lacks {
             Lacks::Global(globals, name) => {
-                let module = self.heap.the_dict(*globals).get_str("__name__");
+                let module = self.heap.item(*globals, "__name__");
                 Problem::Undefined {
                     module: module?.as_text()?.into(),
                     name: name.clone(),

@@ -207,7 +207,7 @@ impl Interp<'_> {
         if self.steps <= self.meter.look_at {
             self.meter.look_at = self.steps.saturating_sub(LOOK);
             self.db.unwind_if_revision_cancelled();
-            if self.heap.len() >= MOST_OBJECTS {
+            if self.heap.made() >= MOST_OBJECTS {
                 return self.exhausted();
             }
         }

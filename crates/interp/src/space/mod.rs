@@ -41,6 +41,7 @@ pub(crate) mod run;
 pub(crate) mod same;
 pub(crate) mod sizes;
 pub(crate) mod slice;
+pub(crate) mod slots;
 pub(crate) mod text;
 pub(crate) mod types;
 pub(crate) mod units;

@@ -365,8 +365,8 @@ impl ObjectSpace for Running<'_, '_> {
     fn push_global(&mut self, frame: &mut Frame<Value>, name: Named<'_>) -> R<()> {
         if let Value::Ref(globals) = frame.globals {
             let key = self.body.names[name.index as usize].name();
-            let found = match self.it.heap.the_dict(globals).get_name(key) {
-                None => self.it.heap.the_dict(self.it.builtins).get_name(key),
+            let found = match self.it.heap.names(globals, key).get_name(key) {
+                None => self.it.heap.names(self.it.builtins, key).get_name(key),
                 found => found,
             };
             if let Some(v) = found {
@@ -619,7 +619,10 @@ impl ObjectSpace for Running<'_, '_> {
     fn store_global(&mut self, frame: &Frame<Value>, name: Named<'_>, v: Value) -> R<()> {
         if let Value::Ref(globals) = frame.globals {
             let key = &self.body.names[name.index as usize];
-            self.it.heap.the_dict_mut(globals).set_known(key, v);
+            self.it
+                .heap
+                .names_mut(globals, key.name())
+                .set_known(key, v);
         }
         Ok(())
     }
@@ -644,7 +647,7 @@ impl ObjectSpace for Running<'_, '_> {
     fn load_name(&mut self, frame: &Frame<Value>, name: Named<'_>) -> R {
         let key = self.body.names[name.index as usize].name();
         if let Some(Value::Ref(names)) = frame.names {
-            match self.it.heap.dict_of(names) {
+            match self.it.heap.names_opt(names, key) {
                 Some(d) => {
                     if let Some(v) = d.get_name(key) {
                         return Ok(v.clone());
@@ -666,9 +669,9 @@ impl ObjectSpace for Running<'_, '_> {
 
     fn store_name(&mut self, frame: &Frame<Value>, name: Named<'_>, v: Value) -> R<()> {
         if let Some(Value::Ref(names)) = frame.names {
-            if self.it.heap.dict_of(names).is_some() {
-                let key = &self.body.names[name.index as usize];
-                self.it.heap.the_dict_mut(names).set_known(key, v);
+            let key = &self.body.names[name.index as usize];
+            if self.it.heap.names_opt(names, key.name()).is_some() {
+                self.it.heap.names_mut(names, key.name()).set_known(key, v);
                 return Ok(());
             }
             return self
@@ -910,10 +913,10 @@ impl Running<'_, '_> {
 impl Interp<'_> {
     /// A global, else a builtin.
     fn global(&mut self, globals: Ref, key: Name<'_>, name: &str, what: &str) -> R {
-        if let Some(v) = self.heap.the_dict(globals).get_name(key) {
+        if let Some(v) = self.heap.names(globals, key).get_name(key) {
             return Ok(v.clone());
         }
-        if let Some(v) = self.heap.the_dict(self.builtins).get_name(key) {
+        if let Some(v) = self.heap.names(self.builtins, key).get_name(key) {
             return Ok(v.clone());
         }
         match self.absent_global(globals, name) {

@@ -9,6 +9,7 @@ use super::Interp;
 use super::container::find_simple;
 use super::dict::Dict;
 use super::heap::Kind;
+use super::journal::Part;
 use super::types::ty;
 use super::value::Value;
 use super::words;
@@ -37,14 +38,17 @@ impl Interp<'_> {
                 (x.len().min(y.len()) < SHORT).then(|| Value::Bool((x == y) == eq))
             }
             (Value::Ref(r), Value::Str(_)) if op == HlOp::GetItem => {
-                if self.heap.get(*r).class != ty::DICT {
+                let o = self.heap.get_part(*r, || part_of(b));
+                let Kind::Dict(table) = &o.kind else {
+                    return None;
+                };
+                if o.class != ty::DICT {
                     return None;
                 }
-                let table = self.heap.dict_of(*r)?;
                 Some(table.at(known_slot(table, b)??).clone())
             }
             (Value::Ref(r), Value::Str(_) | Value::Int(_)) if op == HlOp::Contains => {
-                let o = self.heap.get(*r);
+                let o = self.heap.get_part(*r, || part_of(b));
                 match &o.kind {
                     Kind::Dict(table) | Kind::Set(table)
                         if o.class == ty::DICT || o.class == ty::SET =>
@@ -63,7 +67,7 @@ impl Interp<'_> {
         let Value::Ref(r) = container else {
             return None;
         };
-        let o = self.heap.get(*r);
+        let o = self.heap.get_part(*r, || part_of(key));
         let table = match &o.kind {
             Kind::Dict(table) if o.class == ty::DICT => table,
             Kind::Set(table) if o.class == ty::SET => table,
@@ -79,7 +83,10 @@ impl Interp<'_> {
         match op {
             HlOp::GetItem => match a {
                 Value::Ref(r) => {
-                    let o = self.heap.get(*r);
+                    let o = match &self.heap.peek(*r).kind {
+                        Kind::Dict(_) => self.heap.get_part(*r, || part_of(b)),
+                        _ => self.heap.get(*r),
+                    };
                     let item = match &o.kind {
                         Kind::List(items) if o.class == ty::LIST => match b {
                             Value::Int(i) => item_of(items, *i)?,
@@ -199,12 +206,20 @@ fn index_of(len: usize, i: i64) -> Option<usize> {
 
 /// The slot of a key whose comparison runs no code of the program. None for other keys.
 fn known_slot(table: &Dict, key: &Value) -> Option<Option<usize>> {
-    let hash = match key {
-        Value::Str(s) if s.len() < SHORT => super::dict::hash_bytes(s),
-        Value::Int(i) => *i as u64,
-        _ => return None,
-    };
-    find_simple(table, key, hash)
+    find_simple(table, key, known_hash(key)?)
+}
+
+fn known_hash(key: &Value) -> Option<u64> {
+    match key {
+        Value::Str(s) if s.len() < SHORT => Some(super::dict::hash_bytes(s)),
+        Value::Int(i) => Some(*i as u64),
+        _ => None,
+    }
+}
+
+/// The part of a table that [`known_slot`] uses.
+fn part_of(key: &Value) -> Part {
+    Part::items(known_hash(key).unwrap_or(0))
 }
 
 /// Replaces the first operand by the result of an operation on two integers or two floats, if the operation cannot

@@ -96,6 +96,12 @@ impl Interp<'_> {
                 self.heap.sites.len() - 1
             }
         };
+        if let Units::Replaying(replay) = &self.units
+            && let Some(recorded) = replay.changed_code(id)
+            && let Some(slots) = self.heap.slots()
+        {
+            slots.match_instructions(site as u32, &code, &recorded);
+        }
         let all = || code.instrs.iter();
         let body = Rc::new(Body {
             // Operations of several instructions are executed without a stop at each.

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dict::Dict;
-use super::heap::{Exception, Kind, Object};
+use super::heap::{Class, Exception, Kind, Object};
+use super::journal::Part;
 use super::value::{Method, Value};
 
 /// Maximum nesting of tuples that are compared.
@@ -45,6 +46,22 @@ pub(crate) fn each_part(v: &Value, f: &mut impl FnMut(&Value)) {
             }
         }
         _ => {}
+    }
+}
+
+/// In what an object differs.
+#[derive(Debug, Default)]
+pub(crate) struct Difference {
+    /// In more than parts.
+    pub(crate) all: bool,
+    /// Parts that differ.
+    pub(crate) parts: FxHashSet<Part>,
+}
+
+impl Difference {
+    /// Whether a read of a part finds a difference.
+    pub(crate) fn is_in(&self, part: Part) -> bool {
+        self.all || self.parts.contains(&part)
     }
 }
 
@@ -169,6 +186,54 @@ impl Identities {
             && pairs.all(|((ka, va), (kb, vb))| self.same_value(ka, kb) && self.same_value(va, vb))
     }
 
+    /// The parts in which two tables differ, of which `a` is that of the run.
+    fn different_items(&mut self, a: &Dict, b: &Dict, parts: &mut FxHashSet<Part>) {
+        // The order, at least.
+        parts.insert(Part::WHOLE);
+        for (hash, k, v) in a.hashed() {
+            let slot = b.find(hash, |other| self.compare(|i| i.same_value(k, other)));
+            if !slot.is_some_and(|slot| self.compare(|i| i.same_value(v, b.at(slot)))) {
+                parts.insert(Part::items(hash));
+            }
+        }
+        for (hash, k, _) in b.hashed() {
+            let slot = a.find(hash, |other| self.compare(|i| i.same_value(other, k)));
+            if slot.is_none() {
+                parts.insert(Part::items(hash));
+            }
+        }
+    }
+
+    /// In what two objects differ, of which `a` is that of the run.
+    pub(crate) fn difference(&mut self, a: &Object, b: &Object) -> Option<Difference> {
+        let mut found = Difference::default();
+        if a.number() != b.number() {
+            found.parts.insert(Part::NUMBER);
+        }
+        if a.class != b.class || a.attrs != b.attrs {
+            found.all = true;
+            return Some(found);
+        }
+        match (&a.kind, &b.kind) {
+            (Kind::Dict(x), Kind::Dict(y))
+            | (Kind::Set(x), Kind::Set(y))
+            | (Kind::FrozenSet(x), Kind::FrozenSet(y)) => {
+                if !self.compare(|i| i.same_table(x, y)) {
+                    self.different_items(x, y, &mut found.parts);
+                    found.all = x.is_of_class() != y.is_of_class();
+                }
+            }
+            (Kind::Class(x), Kind::Class(y)) => {
+                found.all = !same_class(x, y);
+                if x.subclasses != y.subclasses {
+                    found.parts.insert(Part::SUBCLASSES);
+                }
+            }
+            (x, y) => found.all = !self.compare(|i| i.same_kind(x, y)),
+        }
+        (found.all || !found.parts.is_empty()).then_some(found)
+    }
+
     fn same_exception(&mut self, a: &Exception, b: &Exception) -> bool {
         self.same_value(&a.args, &b.args)
             && a.traceback == b.traceback
@@ -178,11 +243,7 @@ impl Identities {
             && b.lacks.is_none()
     }
 
-    /// Whether two objects are the same, wherever they were made. False for those that cannot be compared.
-    pub(crate) fn same_object(&mut self, a: &Object, b: &Object) -> bool {
-        a.class == b.class && a.attrs == b.attrs && self.same_kind(&a.kind, &b.kind)
-    }
-
+    /// Whether the contents of two objects are the same. False for those that cannot be compared.
     fn same_kind(&mut self, a: &Kind, b: &Kind) -> bool {
         match (a, b) {
             (Kind::Plain, Kind::Plain) | (Kind::Closed, Kind::Closed) => true,
@@ -190,19 +251,6 @@ impl Identities {
             | (Kind::StaticMethod(a), Kind::StaticMethod(b))
             | (Kind::ClassMethod(a), Kind::ClassMethod(b)) => self.same_value(a, b),
             (Kind::List(a), Kind::List(b)) => self.same_values(a, b),
-            (Kind::Dict(a), Kind::Dict(b))
-            | (Kind::Set(a), Kind::Set(b))
-            | (Kind::FrozenSet(a), Kind::FrozenSet(b)) => self.same_table(a, b),
-            (Kind::Class(a), Kind::Class(b)) => {
-                a.name == b.name
-                    && a.bases == b.bases
-                    && a.mro == b.mro
-                    && (a.old_style, a.builtin, a.getattribute, a.slots_only)
-                        == (b.old_style, b.builtin, b.getattribute, b.slots_only)
-                    && a.layout == b.layout
-                    && a.body == b.body
-                    && a.subclasses == b.subclasses
-            }
             (Kind::Function(a), Kind::Function(b)) => {
                 a.code == b.code
                     && a.name == b.name
@@ -247,4 +295,15 @@ impl Identities {
             _ => false,
         }
     }
+}
+
+/// Whether two classes are the same, but for their subclasses.
+fn same_class(a: &Class, b: &Class) -> bool {
+    a.name == b.name
+        && a.bases == b.bases
+        && a.mro == b.mro
+        && (a.old_style, a.builtin, a.getattribute, a.slots_only)
+            == (b.old_style, b.builtin, b.getattribute, b.slots_only)
+        && a.layout == b.layout
+        && a.body == b.body
 }

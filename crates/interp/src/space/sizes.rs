@@ -48,7 +48,7 @@ impl Interp<'_> {
 
     /// Raises MemoryError if a container is too large.
     pub(crate) fn check_container(&mut self, r: Ref) -> R<()> {
-        let items = match self.heap.kind(r) {
+        let items = match &self.heap.peek(r).kind {
             Kind::List(items) => items.len(),
             Kind::Dict(table) | Kind::Set(table) => table.len(),
             _ => return Ok(()),

@@ -25,10 +25,11 @@ use taipan_engine::Frame;
 
 use super::dict::classes_changed;
 use super::heap::{Object, Ref};
-use super::journal::{Epochs, Journal, Mark};
+use super::journal::{Epochs, Journal, Mark, Read};
 use super::replay::Replay;
 use super::run::Outcome;
 use super::same::{each_part, identity};
+use super::slots::owners;
 use super::value::Value;
 use super::{Body, Interp, R};
 use crate::heap_image::queries::{FileState, file_state};
@@ -124,6 +125,8 @@ pub(crate) struct Counts {
     /// Number of objects.
     pub(crate) objects: usize,
     pub(crate) steps: u64,
+    /// The last number of an identity.
+    pub(crate) numbers: u32,
     pub(crate) fresh: u64,
     pub(crate) printed: usize,
     pub(crate) out: usize,
@@ -145,12 +148,17 @@ pub(crate) struct Begin {
     pub(crate) depth: (usize, usize),
 }
 
+/// What a frame shows of a body that runs: the body, its globals, and the dict of its local names.
+pub(crate) type Caller = (CodeId, Ref, Option<Ref>);
+
 /// What is known of a unit.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) begin: Begin,
     pub(crate) before: Counts,
     pub(crate) after: Counts,
+    /// The innermost callers that it has seen.
+    pub(crate) callers: Vec<Caller>,
     /// The index of the unit that follows this one and those in it.
     pub(crate) next: usize,
     /// The record describes it: it can be replayed.
@@ -178,8 +186,8 @@ pub(crate) struct Recording {
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) units: Vec<Unit>,
-    /// Objects that were read, by epoch.
-    pub(crate) reads: Vec<Ref>,
+    /// Objects and parts of them that were read, by epoch.
+    pub(crate) reads: Vec<Read>,
     /// Contents of changed objects at the beginning of the epoch that changed them, by epoch.
     pub(crate) notes: Vec<(Ref, Object)>,
     /// The beginnings of the epochs, and the end of the last one.
@@ -206,11 +214,15 @@ pub(crate) struct Record {
     pub(crate) written: Vec<Utf8PathBuf>,
     /// Strings of names.
     pub(crate) texts: FxHashSet<Arc<[u8]>>,
+    /// Steps of the run.
+    pub(crate) steps: u64,
     /// Numbers of bound methods and activations at the end.
     pub(crate) methods: u32,
     pub(crate) activations: u64,
     /// Identities of values by the epoch whose objects have them first; sorted.
     made: OnceLock<Vec<(u32, u64)>>,
+    /// The objects that dicts belong to.
+    owners: OnceLock<FxHashMap<Ref, Ref>>,
 }
 
 impl Record {
@@ -225,6 +237,11 @@ impl Record {
             Some((_, note)) => &self.notes[*note as usize].1,
             None => &self.objects[at],
         }
+    }
+
+    /// The objects that dicts belong to.
+    pub(crate) fn owners(&self) -> &FxHashMap<Ref, Ref> {
+        self.owners.get_or_init(|| owners(&self.objects))
     }
 
     /// The identities of values that objects have first in these epochs.
@@ -414,6 +431,7 @@ impl Interp<'_> {
         Counts {
             epoch: (self.epoch as usize).saturating_sub(1),
             objects: self.heap.len(),
+            numbers: self.heap.numbers(),
             steps: self.steps,
             fresh: self.heap.fresh,
             printed: self.printed.len(),
@@ -440,6 +458,7 @@ impl Interp<'_> {
             },
             before,
             after: before,
+            callers: Vec::new(),
             next: 0,
             sound: self.repr_guard.is_empty() && self.plainly.is_none(),
             result: Value::None,
@@ -501,6 +520,27 @@ impl Interp<'_> {
         if let Units::Recording(recording) = &mut self.units {
             recording.dropped = true;
         }
+    }
+
+    /// The activations from a place on the stack to another one.
+    pub(crate) fn callers(&self, places: Range<usize>) -> impl Iterator<Item = Caller> {
+        let activations = self.stack[places].iter();
+        activations.map(|a| (a.code, a.globals, a.names))
+    }
+
+    /// Notes that frames are used, from a place on the stack on.
+    pub(crate) fn use_callers(&mut self, first: usize) {
+        let mut units = std::mem::take(&mut self.units);
+        if let Units::Recording(recording) = &mut units {
+            for open in &recording.open {
+                let unit = &mut recording.units[*open];
+                let begin = unit.begin.depth.0;
+                if first + unit.callers.len() < begin {
+                    unit.callers = self.callers(first..begin).collect();
+                }
+            }
+        }
+        self.units = units;
     }
 
     /// Notes the use of the exception that was handled last.
@@ -636,9 +676,11 @@ impl Interp<'_> {
             heavy: recording.heavy,
             written: self.written.paths().cloned().collect(),
             texts: self.texts.clone(),
+            steps: self.program.step_limit(self.db) - self.steps,
             methods: self.heap.methods(),
             activations: self.activations,
             made: OnceLock::new(),
+            owners: OnceLock::new(),
         };
         record.index_versions();
         record.leave_out_written(self.db);

@@ -10,7 +10,7 @@ use crate::space::{Interp, R};
 
 fn this(it: &mut Interp, args: Args<'_>) -> R<Ref> {
     match args.get(0) {
-        Some(Value::Ref(r)) if matches!(it.heap.kind(*r), Kind::Dict(_)) => Ok(*r),
+        Some(Value::Ref(r)) if matches!(it.heap.shape(*r), Kind::Dict(_)) => Ok(*r),
         _ => it.type_error("descriptor requires a 'dict' object"),
     }
 }

@@ -226,14 +226,10 @@ fn mro(it: &mut Interp, args: Args<'_>) -> R {
 
 fn subclasses(it: &mut Interp, args: Args<'_>) -> R {
     let subs = match args.get(0) {
-        Some(Value::Ref(c)) => it.heap.class(*c).map(|c| c.subclasses.clone()),
-        _ => None,
+        Some(Value::Ref(c)) => it.heap.subclasses(*c),
+        _ => Vec::new(),
     };
-    let items = subs
-        .unwrap_or_default()
-        .into_iter()
-        .map(Value::Ref)
-        .collect();
+    let items = subs.into_iter().map(Value::Ref).collect();
     Ok(it.heap.list(items))
 }
 

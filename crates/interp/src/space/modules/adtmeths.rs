@@ -69,7 +69,7 @@ impl Interp<'_> {
     fn adtmeth(&self, t: LLType, name: &str) -> Option<Value> {
         let id = adtmeths(t)?;
         let (_, r) = self.heap.adtmeths.iter().find(|(i, _)| *i == id)?;
-        self.heap.dict_of(*r)?.get_str(name).cloned()
+        self.heap.item(*r, name).cloned()
     }
 
     /// `T.name`, where `T` is a type and the name is none of its fields.

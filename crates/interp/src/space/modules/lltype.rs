@@ -448,7 +448,7 @@ pub fn is_of_kind(t: LLType, name: &str) -> Option<bool> {
 }
 
 fn forward_reference_of(it: &mut Interp, gc: bool) -> R {
-    let name = format!("forward {}", it.heap.len());
+    let name = format!("forward {}", it.heap.new_number());
     Ok(it.lltype(LLType::new(TypeKind::Opaque {
         name: name.as_str().into(),
         gc,

@@ -88,7 +88,8 @@ fn forbidden(it: &mut Interp, _: Args<'_>) -> R {
 /// Bytes without pattern: always the same ones where a program asks at the same point, since
 /// the same sources must give the same program.
 fn noise(it: &Interp, n: usize) -> Vec<u8> {
-    let mut state = it.heap.len() as u64;
+    it.spoil();
+    let mut state = it.heap.made() as u64;
     let byte = |_| {
         state = mix(state, 1);
         (state >> 56) as u8

@@ -29,15 +29,17 @@ fn getframe(it: &mut Interp, args: Args<'_>) -> R {
         Some(v) => it.index_of(v)?,
         None => 0,
     };
-    it.spoil();
     let at = it.stack.len() as i64 - 1 - depth;
     let Some(at) = usize::try_from(at).ok().filter(|i| *i < it.stack.len()) else {
+        it.spoil();
         return it.value_error("call stack is not deep enough");
     };
     // Nobody looks further back than this.
     const CALLERS: usize = 16;
     let mut frame = Value::None;
-    for i in at.saturating_sub(CALLERS)..=at {
+    let first = at.saturating_sub(CALLERS);
+    it.use_callers(first);
+    for i in first..=at {
         frame = frame_object(it, i, frame);
     }
     Ok(frame)
