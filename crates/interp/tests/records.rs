@@ -93,6 +93,89 @@ const PIECES: &[&str] = &[
     "super(Base, Base()).__init__()\n",
     "kept.append(iter([K, x]))\n",
     "kept.append(enumerate('abc'))\nregistry.append(kept[-1].next())\n",
+    "registry.append([c.__name__ for c in Base.__subclasses__()])\n",
+    "registry.append(sorted(Base.__subclasses__()) == Base.__subclasses__())\n",
+    "registry.append([n for n in Base.__dict__.keys() if n[0] != '_'][-K:])\n",
+    "registry.append('top%d' % K in globals())\n",
+    "registry.append(topK(x))\n",
+    "registry.append(sig(x))\n",
+    "registry.append(sig.func_defaults)\n",
+    "registry.append(clo(x))\n",
+    "kept.append(Top())\nregistry.append(kept[-1].method())\n",
+    "registry.append(hash(Top) % 97 + hash(topK) % 89)\n",
+    "cache[Top] = x\ncache[topK] = x\n",
+    "registry.append(cache.get(Top, 0))\n",
+    "table['k%d' % K] = x\n",
+    "registry.append(table.get('a'))\n",
+    "registry.append(len(table))\nregistry.append([k for k in table if isinstance(k, str)])\n",
+    "del table['k%d' % K]\n",
+    "registry.append(table.pop('k%d' % K, None))\n",
+    "globals().pop('dyn', None)\n",
+    "Top.late = x\nTop.method = lambda self: x\n",
+    "registry.append(helper.more1(x))\n",
+    "registry.append(helper.More().k)\nclass More(helper.More): pass\nkept.append(More())\n",
+    "registry.append(sorted(set([Base, Top, Meta])).index(Top))\n",
+    "registry.append(len(names))\nregistry.append(names.keys()[-1])\n",
+    "registry.append(names['decorated'](x))\n",
+    "registry.append([k for k in sys.modules if k[:4] in ('fake', 'late')])\n",
+    "for c in Base.__subclasses__(): c.seen = getattr(c, 'seen', 0) + K\n",
+    "Top.__bases__ = (Base,)\n",
+    "kept.append(table)\nkept.append([top1, Top])\n",
+    "registry.append(topK is names.get('top'))\n",
+    "names['top'] = topK\n",
+];
+
+/// Statements of the module itself.
+const TOPS: &[&str] = &[
+    "def topK(y): return y + K\n",
+    "def top1(y): return y * K\n",
+    "class Top(Base):\n    k = K\n    def method(self): return self.k\n",
+    "class Top(Base):\n    def methodK(self): return K\n",
+    "class Top(object):\n    __slots__ = ('k',)\n    def method(self): return K\n",
+    "class Other(Base): pass\n",
+    "@register('decorated')\ndef decorated(y): return y - K\n",
+    "@register('d%d' % K)\ndef decorated(y): return y - K\n",
+    "table = {'a': K, Base: 1, 'b': [K]}\n",
+    "table = {'a': K, 'c': {}}\n",
+    "table['top%d' % K] = [K]\n",
+    "Base.top = K\n",
+    "Base.topK = lambda self: K\n",
+    "lam = lambda y: y + K\nkept.append(lam)\n",
+    "cache[Base] = K\n",
+    "cache[id(Meta)] = K\n",
+    "names['lam%d' % K] = lambda y: y * K\n",
+    "kept.append([[i] for i in range(K)])\n",
+    "dyn = K\n",
+    "globals()['dyn%d' % K] = K\n",
+    "globals().pop('dyn', None)\n",
+    "from late import *\n",
+    "from helper import one as topK\n",
+    "def sig(a, b=K): return a + b\n",
+    "def sig(a): return a + K\n",
+    "def sig(*a): return a\n",
+    "def closure(n):\n    def g(y): return y + n + K\n    return g\nclo = closure(K)\n",
+    "registry.append(len(globals()))\n",
+    "o = Base()\nkept.append(o)\nregistry.append(id(o) % 97)\n",
+    "refs.append(weakref.ref(Base()))\n",
+    "def method(self): return K\nBase.method = method\n",
+    "registry.append(K)\n",
+    "for i in range(K): kept.append(Base())\n",
+    "helper.value = K\n",
+    "print 'top', K\n",
+    "held[0] = [K]\n",
+    "names['text'] = 't' + str(K)\n",
+];
+
+/// Statements of the module `helper`.
+const HELPER_TOPS: &[&str] = &[
+    "def moreK(n): return n + K\n",
+    "def more1(n): return n - K\n",
+    "class More(object):\n    k = K\n",
+    "class More(object):\n    def extra(self): return K\n    k = 2\n",
+    "table = {'h': K}\n",
+    "value += K\n",
+    "extraK = [K]\n",
+    "def one(): return K\n",
 ];
 
 const HEAD: &str = "\
@@ -157,28 +240,44 @@ def count(n):
 struct Source {
     functions: Vec<Vec<(usize, usize)>>,
     calls: Vec<(usize, usize)>,
+    /// Statements of the module, each behind a number of functions and calls.
+    tops: Vec<(usize, (usize, usize))>,
+    helper_tops: Vec<(usize, usize)>,
     /// Lines in front of the functions.
     blank: usize,
     data: usize,
     helper: usize,
 }
 
-fn piece(choices: &mut Choices<'_>) -> (usize, usize) {
-    (choices.below(PIECES.len()), 1 + choices.below(4))
+fn statement(choices: &mut Choices<'_>, of: &[&str]) -> (usize, usize) {
+    (choices.below(of.len()), 1 + choices.below(4))
+}
+
+fn text(of: &[&str], (which, k): (usize, usize)) -> String {
+    of[which].replace('K', &k.to_string())
 }
 
 impl Source {
     fn new(choices: &mut Choices<'_>) -> Source {
         let functions = 3 + choices.below(4);
         let functions = (0..functions)
-            .map(|_| (0..1 + choices.below(5)).map(|_| piece(choices)).collect())
+            .map(|_| {
+                (0..1 + choices.below(5))
+                    .map(|_| statement(choices, PIECES))
+                    .collect()
+            })
             .collect::<Vec<_>>();
         let calls = (0..6 + choices.below(24))
             .map(|_| (choices.below(functions.len()), choices.below(4)))
             .collect();
+        let tops = (0..choices.below(12)).map(|_| (choices.below(20), statement(choices, TOPS)));
+        let tops = tops.collect();
+        let helper_tops = (0..choices.below(4)).map(|_| statement(choices, HELPER_TOPS));
         Source {
             functions,
             calls,
+            tops,
+            helper_tops: helper_tops.collect(),
             blank: 0,
             data: 3,
             helper: 0,
@@ -188,13 +287,37 @@ impl Source {
     fn edit(&mut self, choices: &mut Choices<'_>) {
         let f = choices.below(self.functions.len());
         let len = self.functions[f].len();
-        match choices.below(10) {
+        match choices.below(22) {
+            10..13 => {
+                let new = (choices.below(20), statement(choices, TOPS));
+                self.tops.insert(choices.below(self.tops.len() + 1), new);
+            }
+            13..17 if !self.tops.is_empty() => {
+                let at = choices.below(self.tops.len());
+                self.tops[at].1.1 = 1 + choices.below(4);
+            }
+            17 if !self.tops.is_empty() => {
+                self.tops.remove(choices.below(self.tops.len()));
+            }
+            18 if !self.tops.is_empty() => {
+                let at = choices.below(self.tops.len());
+                self.tops[at].0 = choices.below(20);
+            }
+            19 => {
+                let new = statement(choices, HELPER_TOPS);
+                let at = choices.below(self.helper_tops.len() + 1);
+                self.helper_tops.insert(at, new);
+            }
+            20 if !self.helper_tops.is_empty() => {
+                let at = choices.below(self.helper_tops.len());
+                self.helper_tops[at].1 = 1 + choices.below(4);
+            }
             0..4 if len > 0 => {
                 let at = choices.below(len);
                 self.functions[f][at].1 = 1 + choices.below(4);
             }
             4 => {
-                let new = piece(choices);
+                let new = statement(choices, PIECES);
                 self.functions[f].insert(choices.below(len + 1), new);
             }
             5 if len > 0 => {
@@ -212,22 +335,30 @@ impl Source {
 
     fn files(&self) -> Vec<(&'static str, String)> {
         let mut main = HEAD.to_owned() + &"\n".repeat(self.blank);
+        let tops_behind = |main: &mut String, place| {
+            for (at, top) in &self.tops {
+                if *at == place {
+                    main.push_str(&text(TOPS, *top));
+                }
+            }
+        };
         for (i, pieces) in self.functions.iter().enumerate() {
+            tops_behind(&mut main, i);
             let _ = writeln!(main, "def f{i}(x):\n    s = 0");
             let _ = writeln!(main, "    registry = registries[{i}]");
             let _ = writeln!(main, "    for i in xrange(3000): s += i * x % 7");
             if i > 0 {
                 let _ = writeln!(main, "    if x & 1: f{}(x + 2)", i - 1);
             }
-            for (piece, k) in pieces {
-                let text = PIECES[*piece].replace('K', &k.to_string());
-                for line in text.lines() {
+            for piece in pieces {
+                for line in text(PIECES, *piece).lines() {
                     let _ = writeln!(main, "    {line}");
                 }
             }
             let _ = writeln!(main, "    return s");
         }
-        for (f, x) in &self.calls {
+        for (i, (f, x)) in self.calls.iter().enumerate() {
+            tops_behind(&mut main, self.functions.len() + i);
             let _ = writeln!(main, "try: f{f}({x})");
             main.push_str("except Exception, e: registry.append(type(e).__name__)\n");
         }
@@ -235,7 +366,10 @@ impl Source {
             "print registry, registries, helper.seen, sorted(names), len(cache), id(registry)\n",
         );
         main.push_str("def entry_point(argv): return len(registry)\n");
-        let helper = HELPER.replace("1500", &(1500 + self.helper).to_string());
+        let mut helper = HELPER.replace("1500", &(1500 + self.helper).to_string());
+        for top in &self.helper_tops {
+            helper.push_str(&text(HELPER_TOPS, *top));
+        }
         vec![
             ("/main.py", main),
             ("/helper.py", helper),
@@ -369,4 +503,71 @@ fn a_few_more_objects_change_no_numbers() {
         "shared.append([x])",
     );
     assert!((40..50).contains(&replayed(&before, &after)));
+}
+
+/// The share of the steps that is replayed after a text is put in front of a function.
+#[track_caller]
+fn replayed_with(before: &str, place: &str, new: &str) -> u64 {
+    replayed(before, &before.replacen(place, &format!("{new}{place}"), 1))
+}
+
+#[test]
+fn new_names_of_a_module_leave_the_units_that_do_not_read_them() {
+    let before = program_of(
+        "seen.append(1)",
+        "shared.append([x])",
+        "shared.append({x: f})",
+    )
+    .replacen(
+        "def b",
+        "class C(object):\n    k = 1\ndef f(): pass\ndef b",
+        1,
+    );
+    let place = "class C";
+    for new in [
+        "def g(x): return x\n",
+        "table = {'a': [1]}\n",
+        "class D(object):\n    k = 1\n",
+        "g = lambda x: x\n",
+        "@staticmethod\ndef g(): pass\n",
+    ] {
+        let share = replayed_with(&before, place, new);
+        assert!((60..70).contains(&share), "{new}: {share}");
+    }
+    let share = replayed_with(&before, "    k = 1", "    def m(self): pass\n");
+    assert!((60..70).contains(&share), "{share}");
+    // All functions read the name of a builtin, which the module now has.
+    assert_eq!(replayed_with(&before, place, "xrange = xrange\n"), 0);
+}
+
+#[test]
+fn iteration_over_names_of_a_module_sees_new_ones() {
+    let before = program_of(
+        "seen.append(1)",
+        "seen.append(len(globals()))",
+        "shared.append(x)",
+    );
+    // The calls of `b` run again.
+    let share = replayed_with(&before, "def b", "def g(): pass\n");
+    assert!((40..50).contains(&share), "{share}");
+    let before = before.replacen("globals()", "object.__subclasses__()", 1);
+    let share = replayed_with(&before, "def b", "class C(object): pass\n");
+    assert!((40..50).contains(&share), "{share}");
+}
+
+#[test]
+fn a_run_that_ends_early_keeps_the_record() {
+    let before = program_of("seen.append(1)", "shared.append(x)", "shared.append(x)");
+    let mut db = TestDb::default();
+    db.edit("/main.py", &before);
+    let program = Program::new(&db, "/main.py".into(), vec![], STEPS);
+    import(&db, program);
+    let recorded = format!("{before}print 1\n");
+    db.edit("/main.py", &recorded);
+    import(&db, program);
+    db.edit("/main.py", &format!("0 / 0\n{recorded}"));
+    import(&db, program);
+    db.edit("/main.py", &recorded);
+    import(&db, program);
+    assert!(replayed_steps(&db, program).is_some_and(|share| share > 60));
 }
