@@ -41,8 +41,8 @@ const MOST_PASSES: u64 = 1 << 20;
 /// of the interpreted program. The existing code mostly contains them. Code that starts outside all loops is compiled before
 /// they reach the higher threshold.
 const ELSEWHERE: u64 = 3;
-/// Greens that were visited so many times their threshold are compiled whatever the account says: they have taken as
-/// long in the interpreter as compiling them is likely to take.
+/// Greens are compiled at this multiple of their threshold whatever the account says: they have taken as long in the
+/// interpreter as compiling them is likely to take.
 const OWN: u64 = 10;
 /// If the account refuses to compile a loop, the loop asks again after this fraction of the threshold.
 const PARTS: u64 = 8;

@@ -33,8 +33,8 @@ const MOST_PATIENCE: u64 = 8;
 /// this part of it.
 const MUCH_NEW: usize = 2;
 
-/// A region that has grown is compiled again when code without optimisations was entered in it so many times per
-/// operation, and, if it grows further, that many times. Less does not pay for the compile time.
+/// Entries of code without optimisations, per operation of a region that has grown, after which the region is compiled
+/// again: where it has stopped growing, and in any case. Fewer do not pay for the compile time.
 const MISSES: u64 = 32;
 const MANY_MISSES: u64 = 128;
 
@@ -61,7 +61,7 @@ pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
     hot.saturating_mul(1 + (first + others) as u64)
 }
 
-/// The factor by which thresholds grow when so many operations were optimised already. A program with a few hot loops is
+/// Factor of thresholds, by the number of operations that were optimised already. A program with a few hot loops is
 /// not to wait for them; for one with a thousand that are entered equally often, compiling all of them early takes longer
 /// than they save.
 fn patience(optimised: usize) -> u64 {
