@@ -362,10 +362,16 @@ def ll_streq(s1, s2):
     n = len(s1.chars)
     if n != len(s2.chars):
         return False
-    return equal_chars(s1, s2, n)
+    if n == 0:
+        return True
+    # Most strings of the same length differ here, and a known one of one character takes no call.
+    if s1.chars[0] != s2.chars[0]:
+        return False
+    return n == 1 or equal_chars(s1, s2, n)
 
 def equal_chars(s1, s2, n):
-    i = 0
+    """Whether strings with the same first character have the same `n` characters."""
+    i = 1
     while i < n:
         if s1.chars[i] != s2.chars[i]:
             return False
