@@ -49,7 +49,8 @@ impl Failure {
 /// Memory in the nursery. Afterwards the program has been called back about dead
 /// objects if need be.
 pub(super) unsafe fn allocate_in_nursery(size: usize, failure: Failure) -> usize {
-    // SAFETY: by contract of the callers.
+    // SAFETY: the callers, `allocate_slowly` for compiled code and the runtime, have saved their
+    // roots. No reference to `GC` is held while finalizers run.
     unsafe {
         loop {
             let obj = gc().allocate_in_nursery(size);
@@ -77,7 +78,8 @@ pub(super) unsafe fn allocate_in_nursery(size: usize, failure: Failure) -> usize
 /// The caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: compiled code calls this with static type information of a type without items, its
+    // roots on the shadow stack.
     unsafe { malloc_fixed(info, Failure::Null) }
 }
 
@@ -86,12 +88,14 @@ pub unsafe extern "C" fn rpy_gc_malloc_fixed(info: &'static TypeInfo) -> usize {
 /// # Safety
 /// As for that.
 pub(crate) unsafe fn malloc_fixed_surely(info: &'static TypeInfo) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: as `rpy_gc_malloc_fixed`: the type has no items, and the caller's roots are on the
+    // shadow stack.
     unsafe { malloc_fixed(info, Failure::Fatal) }
 }
 
 unsafe fn malloc_fixed(info: &'static TypeInfo, failure: Failure) -> usize {
-    // SAFETY: by contract of the callers.
+    // SAFETY: the caller's roots are on the shadow stack, as `allocate` requires; `obj` is new and
+    // of that type.
     unsafe {
         let obj = allocate(info, info.fixed_size as usize, true, failure);
         if obj != 0 && info.finalizer.is_some() {
@@ -116,7 +120,7 @@ pub unsafe extern "C" fn rpy_gc_malloc_varsize(
     length: usize,
     zero: bool,
 ) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: compiled code calls this with static type information, its roots on the shadow stack.
     unsafe { malloc_varsize(info, length, zero, Failure::Null) }
 }
 
@@ -129,7 +133,7 @@ pub(crate) unsafe fn malloc_varsize_surely(
     length: usize,
     zero: bool,
 ) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller's roots are on the shadow stack.
     unsafe { malloc_varsize(info, length, zero, Failure::Fatal) }
 }
 
@@ -142,7 +146,8 @@ unsafe fn malloc_varsize(
     let Some(size) = info.size_with(length) else {
         return failure.no_memory();
     };
-    // SAFETY: by contract of the callers.
+    // SAFETY: the caller's roots are on the shadow stack, as `allocate` requires. `obj` has `size`
+    // bytes, with the length in its fixed part.
     unsafe {
         let obj = allocate(info, size, zero || info.item_pointers != 0, failure);
         // Items of no size are counted, too.
@@ -155,7 +160,8 @@ unsafe fn malloc_varsize(
 
 #[inline]
 unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool, failure: Failure) -> usize {
-    // SAFETY: by contract of the callers.
+    // SAFETY: the caller is the mutator, whose roots are on the shadow stack. `obj` is `size` bytes
+    // of the nursery, which hold the header and the part that is cleared.
     unsafe {
         let s = state();
         if size >= LARGE_OBJECT {
@@ -180,7 +186,8 @@ unsafe fn allocate(info: &'static TypeInfo, size: usize, zero: bool, failure: Fa
 /// Clears that many bytes, to the next multiple of eight.
 #[inline]
 unsafe fn clear_words(at: usize, bytes: usize) {
-    // SAFETY: by contract of the callers; sizes of objects are rounded up.
+    // SAFETY: `allocate` calls this with a new object of at least `bytes` bytes; sizes of objects
+    // are multiples of eight.
     unsafe {
         if bytes > SMALL {
             core::ptr::write_bytes(at as *mut u8, 0, bytes);
@@ -204,7 +211,8 @@ unsafe fn allocate_large(
     zero: bool,
     failure: Failure,
 ) -> usize {
-    // SAFETY: by contract of the callers.
+    // SAFETY: `allocate` calls this with roots saved. `obj` has `size` bytes behind its cards, and
+    // no reference to `GC` is held while finalizers run.
     unsafe {
         let clear = if zero { size } else { info.fixed_size as usize };
         if gc().collector != Collector::Generational {
@@ -254,7 +262,8 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
     let Some(size) = info.size_with(length) else {
         exc::out_of_memory()
     };
-    // SAFETY: by contract.
+    // SAFETY: the heap is set up, and the caller is the mutator. `obj` is new, of that size, and
+    // has room for the length.
     unsafe {
         let obj = match gc().collector {
             Collector::Generational => gc().make_old(info, size),
@@ -275,7 +284,8 @@ pub unsafe fn malloc_nonmoving(info: &'static TypeInfo, length: usize) -> usize 
 /// `obj` is null or a live object, and the caller's roots are saved.
 pub unsafe fn keep(obj: usize) -> usize {
     let mut objects = [obj];
-    // SAFETY: by contract.
+    // SAFETY: `obj` is null or a live object, and the caller, the compiler at run time, has saved
+    // its other roots. `kept` is a root from now on.
     unsafe {
         settle(&mut objects);
         if objects[0] != 0 {
@@ -290,7 +300,7 @@ pub unsafe fn keep(obj: usize) -> usize {
 /// # Safety
 /// The caller is the mutator.
 pub unsafe fn collections() -> u64 {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, and the reference ends with this function.
     let gc = unsafe { gc() };
     (gc.minor_collections + gc.major_collections) as u64
 }
@@ -301,7 +311,8 @@ pub unsafe fn collections() -> u64 {
 /// # Safety
 /// These are objects or null; the caller's other roots are saved.
 pub unsafe fn settle(objects: &mut [usize]) {
-    // SAFETY: by contract; the objects are roots while they move.
+    // SAFETY: the words are null or live objects. They are on the shadow stack while they move,
+    // which has room for so few, the green variables of a merge point.
     unsafe {
         if !objects.iter().any(|obj| gc().is_young(*obj)) {
             return;
@@ -327,7 +338,8 @@ pub unsafe fn settle(objects: &mut [usize]) {
 /// `obj` is a live object.
 #[cold]
 pub unsafe extern "C" fn writebarrier(obj: usize) {
-    // SAFETY: by contract.
+    // SAFETY: compiled code calls this before a store into `obj`, which is live: its header may be
+    // read and changed.
     unsafe {
         let header = obj as *mut usize;
         let old = *header;
@@ -353,7 +365,8 @@ pub unsafe extern "C" fn writebarrier(obj: usize) {
 /// `obj` is a live array with such an item.
 #[cold]
 pub unsafe extern "C" fn writebarrier_array(obj: usize, index: usize) {
-    // SAFETY: by contract.
+    // SAFETY: compiled code calls this before a store into item `index` of `obj`, which is live and
+    // has that item, so it has the card if it has cards.
     unsafe {
         let has_cards = OUTSIDE | PRISTINE;
         if *(obj as *const usize) & (has_cards | MARKED) != has_cards {
@@ -370,7 +383,8 @@ pub unsafe extern "C" fn writebarrier_array(obj: usize, index: usize) {
 /// The caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_collect() {
-    // SAFETY: by contract.
+    // SAFETY: the caller, the operation `gc__collect` or the runtime, has saved its roots. No
+    // reference to `GC` is held while finalizers run.
     unsafe {
         match gc().collector {
             Collector::Generational => gc().collect(),
@@ -389,7 +403,7 @@ pub unsafe extern "C" fn rpy_gc_collect() {
 /// The caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_collect_minor() {
-    // SAFETY: by contract.
+    // SAFETY: the caller has saved its roots. No reference to `GC` is held while finalizers run.
     unsafe {
         match gc().collector {
             Collector::Generational => gc().collect_for_space(0),
@@ -410,7 +424,8 @@ pub unsafe extern "C" fn rpy_gc_collect_minor() {
 /// `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_fq_register(trigger: usize, obj: usize) {
-    // SAFETY: by contract.
+    // SAFETY: the program calls this with a live object and the trigger function of one of its
+    // queues.
     unsafe {
         match gc().collector {
             Collector::Generational => gc().register(trigger, obj),
@@ -427,7 +442,7 @@ pub unsafe extern "C" fn rpy_gc_fq_register(trigger: usize, obj: usize) {
 /// Always safe to call from the mutator thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_fq_next_dead(trigger: usize) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, and the reference ends with this function.
     unsafe { gc().next_dead(trigger).unwrap_or(0) }
 }
 
@@ -437,7 +452,8 @@ pub unsafe extern "C" fn rpy_gc_fq_next_dead(trigger: usize) -> usize {
 /// `obj` is null or a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_id(obj: usize) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator. `obj` is null, which is outside the nursery, or a live
+    // object; `shadow` has as many bytes as it.
     unsafe {
         let gc = gc();
         if !gc.is_in_nursery(obj) {
@@ -468,7 +484,8 @@ pub unsafe extern "C" fn rpy_gc_id(obj: usize) -> i64 {
 /// `obj` is null or a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_identityhash(obj: usize) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `obj` is null or a live object. Before static objects, which alone have both flags
+    // outside the nursery, the compiler places a word with their hash.
     unsafe {
         if obj != 0 && !gc().is_in_nursery(obj) {
             let outside_marked = OUTSIDE | MARKED;
@@ -488,7 +505,7 @@ pub unsafe extern "C" fn rpy_gc_identityhash(obj: usize) -> i64 {
 /// Always safe to call from the mutator thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_can_move(obj: usize) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, and the object is not read.
     unsafe { gc().is_in_nursery(obj) }
 }
 
@@ -498,7 +515,8 @@ pub unsafe extern "C" fn rpy_gc_can_move(obj: usize) -> bool {
 /// The caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, whose roots are on the shadow stack, and so is `target`
+    // during the allocation. `weakref` has 16 bytes.
     unsafe {
         let s = state();
         *(*s).root_stack_top = target;

@@ -50,7 +50,7 @@ impl Bump {
         stress: bool,
         most: usize,
     ) -> Option<usize> {
-        // SAFETY: the mutator's own words.
+        // SAFETY: the caller is the mutator, to which the words of the state belong.
         unsafe {
             let s = state();
             let left = self.end.saturating_sub((*s).nursery_free);
@@ -81,7 +81,8 @@ impl Bump {
 
     /// Has emitted code come here for the next object.
     pub(super) fn stop_allocation(&self) {
-        // SAFETY: the mutator's own words.
+        // SAFETY: `Collector::None` has one caller, the mutator, to which the words of the state
+        // belong.
         unsafe { (*state()).nursery_top = (*state()).nursery_free };
     }
 

@@ -37,7 +37,8 @@ impl Collector {
 /// # Safety
 /// The caller's roots are saved. It fills the object before it allocates again.
 pub(super) unsafe fn allocate_slowly(size: usize, has_pointers: bool, failure: Failure) -> Obj {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator and has saved its roots. The reference to `GC` is not used
+    // across calls that may run finalizers.
     unsafe {
         match gc().collector {
             Collector::Generational => api::allocate_in_nursery(size, failure),
@@ -68,7 +69,8 @@ pub(super) unsafe fn allocate_elsewhere(
     clear: usize,
     failure: Failure,
 ) -> Obj {
-    // SAFETY: by contract.
+    // SAFETY: the caller has saved its roots. `obj` is new and has `size` bytes, which are no fewer
+    // than `clear` and a header.
     unsafe {
         let obj = allocate_slowly(size, info.has_pointers(), failure);
         if obj == 0 {

@@ -81,7 +81,8 @@ impl TypeInfo {
     /// `obj` is an object that has not moved away.
     #[inline]
     pub(crate) unsafe fn of<'a>(obj: usize) -> &'a TypeInfo {
-        // SAFETY: by contract.
+        // SAFETY: the header of an object that has not moved is the address of static type
+        // information, with flags in the low bits.
         unsafe { &*((*(obj as *const usize) & !FLAGS) as *const TypeInfo) }
     }
 
@@ -103,7 +104,7 @@ impl TypeInfo {
     /// `obj` is one.
     #[inline]
     pub(crate) unsafe fn size_of(&self, obj: usize) -> usize {
-        // SAFETY: by contract.
+        // SAFETY: `obj` is an object of this type, so it has a length where the type says.
         unsafe { self.size_with(self.length(obj)).unwrap_or(0) }
     }
 
@@ -116,7 +117,8 @@ impl TypeInfo {
         if self.item_size == 0 {
             return 0;
         }
-        // SAFETY: by contract of the caller.
+        // SAFETY: `obj` is an object of this type, which has items: their number is the word at
+        // `length_offset`.
         unsafe { *((obj + self.length_offset as usize) as *const usize) }
     }
 
@@ -131,7 +133,8 @@ impl TypeInfo {
             0 => &[],
             offset => {
                 let at = (&raw const *self).expose_provenance() + offset;
-                // SAFETY: the text is static and ends in a zero byte, by the contract of the record's makers.
+                // SAFETY: `text` is the distance to a text behind the static record, which ends in
+                // a zero byte (`type_info_object` of codegen).
                 unsafe { os::c_bytes(core::ptr::with_exposed_provenance(at)) }
             }
         }
@@ -143,7 +146,7 @@ impl TypeInfo {
     /// `obj` is of this type, and all its pointers are valid or null.
     #[inline]
     pub(crate) unsafe fn for_each_pointer(&self, obj: usize, mut f: impl FnMut(*mut usize)) {
-        // SAFETY: the offsets follow the record, by the contract of its makers.
+        // SAFETY: `obj` is of this type, so it has all items up to its length.
         unsafe {
             self.for_each_pointer_in_fixed_part(obj, &mut f);
             if self.item_pointers != 0 {
@@ -162,7 +165,8 @@ impl TypeInfo {
         obj: usize,
         mut f: impl FnMut(*mut usize),
     ) {
-        // SAFETY: by contract.
+        // SAFETY: `pointers` offsets follow the static record (`type_info_object` of codegen), each
+        // that of a word in the fixed part of `obj`.
         unsafe {
             let offsets = self.offsets();
             for i in 0..self.pointers as usize {
@@ -183,7 +187,8 @@ impl TypeInfo {
         to: usize,
         mut f: impl FnMut(*mut usize),
     ) {
-        // SAFETY: by contract.
+        // SAFETY: `obj` has the items before `to`. The offsets in an item follow those in the fixed
+        // part (`type_info_object` of codegen). Prefetching reads a word of an item before `to`.
         unsafe {
             let offsets = self.offsets().add(self.pointers as usize);
             let mut item = obj + self.items_offset as usize + from * self.item_size as usize;
@@ -221,7 +226,8 @@ impl TypeInfo {
         let is_pointer = self.item_size as usize == size_of::<usize>() && self.item_pointers == 1;
         let start = obj + self.items_offset as usize + from * POINTER;
         let count = to.saturating_sub(from);
-        // SAFETY: by contract.
+        // SAFETY: `obj` has the items before `to`, each one aligned pointer, and nothing writes to
+        // them while the slice is in use.
         is_pointer.then(|| unsafe {
             core::slice::from_raw_parts(core::ptr::with_exposed_provenance(start), count)
         })

@@ -257,7 +257,8 @@ static mut GC: Gc = Gc {
 /// The caller is the mutator thread and holds no other reference to it.
 #[inline]
 unsafe fn gc<'a>() -> &'a mut Gc {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, the only thread that uses `GC`, and holds no other
+    // reference to it.
     unsafe {
         let gc = &raw mut GC;
         &mut *gc
@@ -270,7 +271,8 @@ unsafe fn gc<'a>() -> &'a mut Gc {
 /// The caller becomes the only mutator thread, and there is no heap.
 pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
     let settings = Settings::read();
-    // SAFETY: by contract.
+    // SAFETY: the caller becomes the only mutator thread, and there is no heap whose memory would
+    // be lost.
     unsafe {
         if collector != Collector::Generational {
             return setup_other(stack, collector, &settings);
@@ -292,7 +294,8 @@ pub(crate) unsafe fn setup(stack: usize, collector: Collector) {
 /// # Safety
 /// As for [`setup`].
 unsafe fn setup_other(stack: usize, collector: Collector, settings: &Settings) {
-    // SAFETY: by contract.
+    // SAFETY: the caller becomes the only mutator thread, and there is no heap whose memory would
+    // be lost.
     unsafe {
         start(stack, settings);
         gc().collector = collector;
@@ -305,7 +308,8 @@ unsafe fn setup_other(stack: usize, collector: Collector, settings: &Settings) {
 
 /// What every collector starts with.
 unsafe fn start(stack: usize, settings: &Settings) {
-    // SAFETY: by contract of the callers.
+    // SAFETY: `setup_with` and `setup_other` call this in the thread that becomes the mutator,
+    // before there is a heap.
     unsafe {
         threads::setup();
         let gc = gc();
@@ -338,7 +342,8 @@ unsafe fn start(stack: usize, settings: &Settings) {
 /// # Safety
 /// The heap is set up; the memory stays mapped as long as that.
 pub unsafe fn add_static_data(data: core::ops::Range<usize>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller has set the heap up and keeps `data` mapped until `teardown`, which
+    // removes the range from the library.
     unsafe {
         if gc().collector == Collector::Boehm {
             boehm::add_static_data(data);
@@ -354,7 +359,7 @@ pub(crate) fn scans_stacks() -> bool {
 
 /// Whether the collector counts references.
 pub(crate) fn counts_references() -> bool {
-    // SAFETY: as above.
+    // SAFETY: reads a word that stays the same as long as a program runs.
     unsafe { gc().collector == Collector::Ref }
 }
 
@@ -377,7 +382,9 @@ pub fn counted_objects() -> usize {
 /// # Safety
 /// As for [`setup`].
 unsafe fn setup_with(stack: usize, nursery_size: usize, nursery_most: usize, settings: &Settings) {
-    // SAFETY: by contract.
+    // SAFETY: the caller becomes the only mutator thread, and there is no heap whose memory would
+    // be lost. The nursery and the part with large pages lie within the new mapping of
+    // `nursery_most` bytes.
     unsafe {
         let stress = settings.stress;
         start(stack, settings);
@@ -416,7 +423,7 @@ unsafe fn setup_with(stack: usize, nursery_size: usize, nursery_most: usize, set
 /// # Safety
 /// The caller is the mutator.
 pub(crate) unsafe fn root_stack() -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, which alone changes the word.
     unsafe { gc().root_stack }
 }
 
@@ -425,7 +432,8 @@ pub(crate) unsafe fn root_stack() -> usize {
 /// # Safety
 /// The caller is the mutator, and sees to the roots of the one before.
 pub(crate) unsafe fn set_root_stack(start: usize) {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator. `bring` of threads and `resume` of stacklets have saved
+    // the bounds of the stack before.
     unsafe { gc().root_stack = start }
 }
 
@@ -434,7 +442,8 @@ pub(crate) unsafe fn set_root_stack(start: usize) {
 /// # Safety
 /// Nothing uses objects any more.
 pub unsafe fn teardown() {
-    // SAFETY: by contract.
+    // SAFETY: the program has returned, so nothing uses objects, shadow stacks or the collector's
+    // lists any more.
     unsafe {
         threads::teardown();
         stacklet::teardown();
@@ -486,7 +495,8 @@ impl Gc {
     /// # Safety
     /// `obj` is null or an object, and no minor collection is going on.
     unsafe fn is_young(&self, obj: Obj) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: `obj` is null or an object that has not moved. Only a header between young large
+        // objects is read.
         self.is_in_nursery(obj) || unsafe { self.large.is_young(obj) }
     }
 
@@ -591,7 +601,8 @@ impl Gc {
     }
 
     unsafe fn collect_for_space(&mut self, size: usize) {
-        // SAFETY: as for the caller.
+        // SAFETY: called by the mutator, whose roots are on the shadow stack. A minor collection
+        // has emptied the nursery before it is resized and reused.
         unsafe {
             let may_end = self.waits_for_rest();
             self.minor_collection();
@@ -715,7 +726,8 @@ impl Gc {
 
     /// A full collection.
     unsafe fn collect(&mut self) {
-        // SAFETY: as for the callees.
+        // SAFETY: called by the mutator, whose roots are on the shadow stack. The nursery is empty
+        // after the minor collection, as the rest requires.
         unsafe {
             self.minor_collection();
             self.resize_nursery();

@@ -32,7 +32,7 @@ macro_rules! preserving {
             #[cfg(not(all(unix, not(target_arch = "x86"))))]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() {
-                // SAFETY: by contract.
+                // SAFETY: `$name` is called like `$target`, with arguments in the state.
                 unsafe { $target() }
             }
         )*
@@ -95,12 +95,12 @@ preserving! {
 
 /// What the function was given.
 unsafe fn arguments() -> [usize; 3] {
-    // SAFETY: the mutator's own words.
+    // SAFETY: the caller is the mutator, to which the words of the state belong.
     unsafe { (*state()).slow_arguments }
 }
 
 unsafe extern "C" fn barrier() {
-    // SAFETY: by contract.
+    // SAFETY: compiled code has left the address of a live object as first argument.
     unsafe {
         let [obj, ..] = arguments();
         writebarrier(obj);
@@ -108,7 +108,7 @@ unsafe extern "C" fn barrier() {
 }
 
 unsafe extern "C" fn barrier_array() {
-    // SAFETY: by contract.
+    // SAFETY: compiled code has left the address of a live array, and an index within it.
     unsafe {
         let [obj, index, _] = arguments();
         writebarrier_array(obj, index);
@@ -116,7 +116,7 @@ unsafe extern "C" fn barrier_array() {
 }
 
 unsafe extern "C" fn decref() {
-    // SAFETY: by contract.
+    // SAFETY: compiled code has left the address of a live object, whose reference it gives up.
     unsafe {
         let [obj, ..] = arguments();
         rpy_gc_decref(obj);
@@ -124,7 +124,8 @@ unsafe extern "C" fn decref() {
 }
 
 unsafe extern "C" fn malloc() {
-    // SAFETY: by contract.
+    // SAFETY: compiled code has left a size, saved its roots, and fills the object before it
+    // allocates again.
     unsafe {
         let [size, ..] = arguments();
         (*state()).slow_result = allocate_slowly(size, true, Failure::Null);
@@ -132,7 +133,8 @@ unsafe extern "C" fn malloc() {
 }
 
 unsafe extern "C" fn malloc_surely() {
-    // SAFETY: by contract.
+    // SAFETY: compiled code has left a size, saved its roots, and fills the object before it
+    // allocates again.
     unsafe {
         let [size, ..] = arguments();
         (*state()).slow_result = allocate_slowly(size, true, Failure::Fatal);
@@ -140,7 +142,7 @@ unsafe extern "C" fn malloc_surely() {
 }
 
 unsafe extern "C" fn malloc_fixed() {
-    // SAFETY: by contract: the argument is the address of type information.
+    // SAFETY: compiled code has saved its roots and left the address of static type information.
     unsafe {
         let [info, ..] = arguments();
         (*state()).slow_result = rpy_gc_malloc_fixed(&*(info as *const TypeInfo));
@@ -148,7 +150,7 @@ unsafe extern "C" fn malloc_fixed() {
 }
 
 unsafe extern "C" fn sure_malloc_fixed() {
-    // SAFETY: by contract: the argument is the address of type information.
+    // SAFETY: compiled code has saved its roots and left the address of static type information.
     unsafe {
         let [info, ..] = arguments();
         (*state()).slow_result = malloc_fixed_surely(&*(info as *const TypeInfo));
@@ -156,7 +158,8 @@ unsafe extern "C" fn sure_malloc_fixed() {
 }
 
 unsafe extern "C" fn sure_malloc_varsize() {
-    // SAFETY: by contract: the first argument is the address of type information.
+    // SAFETY: compiled code has saved its roots and left the address of static type information as
+    // first argument.
     unsafe {
         let [info, length, zero] = arguments();
         let info = &*(info as *const TypeInfo);
@@ -165,7 +168,8 @@ unsafe extern "C" fn sure_malloc_varsize() {
 }
 
 unsafe extern "C" fn malloc_varsize() {
-    // SAFETY: by contract: the first argument is the address of type information.
+    // SAFETY: compiled code has saved its roots and left the address of static type information as
+    // first argument.
     unsafe {
         let [info, length, zero] = arguments();
         let info = &*(info as *const TypeInfo);
