@@ -178,7 +178,8 @@ pub(super) unsafe fn add_static_data(data: Range<usize>) {
     if data.is_empty() {
         return;
     }
-    // SAFETY: by contract.
+    // SAFETY: the library is set up, and the caller keeps `data` mapped until `teardown` removes
+    // the range.
     unsafe {
         (library().add_roots)(data.start as *mut c_void, data.end as *mut c_void);
         gc().boehm.data.push((data.start, data.end));
@@ -190,7 +191,8 @@ pub(super) unsafe fn add_static_data(data: Range<usize>) {
 /// # Safety
 /// Nothing uses objects any more.
 pub(super) unsafe fn teardown() {
-    // SAFETY: by contract.
+    // SAFETY: the program has returned. The thread that `setup` registered calls this, and the
+    // ranges are those that `add_static_data` added.
     unsafe {
         if !core::mem::take(&mut gc().boehm.active) {
             return;
@@ -214,7 +216,8 @@ pub(super) fn set_most_heap(most: Option<usize>) {
 /// # Safety
 /// The caller is the mutator, and expects that the program is called back.
 pub(super) unsafe fn allocate(size: usize, has_pointers: bool, failure: Failure) -> Obj {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, whose roots the library finds on its stack. No reference
+    // to `GC` is held while finalizers run.
     unsafe {
         let library = library();
         call_back(&library);
@@ -261,7 +264,8 @@ unsafe fn call_back(library: &Library) {
 /// # Safety
 /// As for [`allocate`].
 pub(super) unsafe fn collect() {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, whose roots the library finds on its stack, and expects
+    // that finalizers run.
     unsafe {
         let library = library();
         (library.collect)();
@@ -281,7 +285,8 @@ struct Note {
 /// # Safety
 /// `obj` is a live object, not a static one.
 pub(super) unsafe fn register(trigger: usize, obj: Obj) {
-    // SAFETY: by contract; the note is freed by `note_dead`.
+    // SAFETY: `obj` is live and the library's, as it is not static. The note has room for a `Note`,
+    // and `note_dead` frees it.
     unsafe {
         let library = library();
         let note: *mut Note = sys::malloc(size_of::<Note>()).cast();
@@ -322,7 +327,8 @@ unsafe extern "C" fn note_dead(obj: *mut c_void, notes: *mut c_void) {
 /// # Safety
 /// The word is in a live object, and holds the address of the target.
 pub(super) unsafe fn register_link(link: *mut usize, target: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: `link` is a word of a live object without pointers that the library searches, and
+    // `target` is an object of the library or static.
     unsafe { (library().register_link)(link.cast(), target as *const c_void) };
 }
 

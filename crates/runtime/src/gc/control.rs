@@ -22,7 +22,8 @@ pub(super) enum Limit {
 
 /// The heap, if there is one with a nursery.
 unsafe fn generational<'a>() -> Option<&'a mut Gc> {
-    // SAFETY: by contract of the callers.
+    // SAFETY: the callers, functions that `externals` calls for the program, run in the mutator
+    // thread and hold no other reference to `GC`.
     let gc = unsafe { gc() };
     (gc.nursery != 0 && gc.collector == Collector::Generational).then_some(gc)
 }
@@ -168,7 +169,8 @@ impl Gc {
 
     /// A full collection, after which the limit is exceeded or not.
     unsafe fn collect_within_limit(&mut self) {
-        // SAFETY: as for the caller.
+        // SAFETY: called by `is_still_above_limit` and `keeps_limit_with` in the mutator, whose
+        // roots are on the shadow stack. The nursery is empty after the minor collection.
         unsafe {
             self.minor_collection();
             self.resize_nursery();

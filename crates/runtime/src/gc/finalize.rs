@@ -274,8 +274,8 @@ impl Gc {
 /// program allocates.
 #[cold]
 pub(super) unsafe fn call_back() {
-    // SAFETY: by contract. No reference to the collector's state is held across calls
-    // into the program.
+    // SAFETY: the caller is the mutator, has saved its roots, and expects that the program runs. No
+    // reference to `GC` is held while it does; triggers are functions without arguments.
     unsafe {
         gc().finalizers.busy = true;
         gc().finalizers.news = false;
@@ -304,7 +304,8 @@ pub(super) unsafe fn call_back() {
 /// # Safety
 /// The object's memory is intact; the caller holds no reference to the collector's state.
 pub(super) unsafe fn finalize(obj: Obj) {
-    // SAFETY: the object's memory is intact, and finalizers keep to their contract.
+    // SAFETY: the memory of `obj` is intact, so its type can be read. The finalizer is the compiled
+    // function of that type and takes the object.
     unsafe {
         if let Some(finalizer) = TypeInfo::of(obj).finalizer {
             guarded(|| finalizer(obj));

@@ -37,7 +37,8 @@ static mut NOTES: Notes = Notes {
 /// The caller is the mutator and holds no other reference to them.
 unsafe fn notes<'a>() -> &'a mut Notes {
     let notes = &raw mut NOTES;
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, the only thread that uses `NOTES`, and holds no other
+    // reference to it.
     unsafe { &mut *notes }
 }
 
@@ -52,7 +53,7 @@ impl Output {
     /// # Safety
     /// `array` is a live array of GC pointers.
     unsafe fn new(array: Obj) -> Output {
-        // SAFETY: by contract.
+        // SAFETY: `array` is a live array of GC pointers, so it has a header and a length.
         unsafe {
             if *(array as *const usize) & TRACK != 0 {
                 writebarrier(array);
@@ -96,7 +97,8 @@ impl Output {
 /// `array` is a live array of GC pointers; the caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_roots(array: Obj) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live array of GC pointers and has saved its roots. Nothing here
+    // allocates objects, so the array does not move.
     unsafe {
         let mut out = Output::new(array);
         each_root(|obj| out.add(obj));
@@ -109,7 +111,8 @@ pub unsafe extern "C" fn rpy_gc_roots(array: Obj) -> i64 {
 /// # Safety
 /// The caller's roots are saved.
 pub(super) unsafe fn each_root(mut f: impl FnMut(Obj)) {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator and has saved its roots; suspended threads and stacklets
+    // have left theirs on their shadow stacks.
     unsafe {
         for slot in gc().root_stack_slots() {
             f(*slot);
@@ -129,7 +132,8 @@ pub(super) unsafe fn each_root(mut f: impl FnMut(Obj)) {
 /// As for [`rpy_gc_roots`]; `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_referents(obj: Obj, array: Obj) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the program passes two live objects, the second an array of GC pointers. Nothing here
+    // allocates objects, so they do not move.
     unsafe {
         let mut out = Output::new(array);
         TypeInfo::of(obj).for_each_pointer(obj, |slot| out.add(*slot));
@@ -143,7 +147,7 @@ pub unsafe extern "C" fn rpy_gc_referents(obj: Obj, array: Obj) -> i64 {
 /// `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_size(obj: Obj) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live object, which has a header.
     unsafe { TypeInfo::of(obj).size_of(obj) as i64 }
 }
 
@@ -153,7 +157,8 @@ pub unsafe extern "C" fn rpy_gc_size(obj: Obj) -> i64 {
 /// `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_type_number(obj: Obj) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live object, whose type information is static. The reference to
+    // `NOTES` ends with this function.
     unsafe {
         let info = TypeInfo::of(obj);
         let at = &raw const *info as usize;
@@ -173,7 +178,8 @@ pub unsafe extern "C" fn rpy_gc_type_number(obj: Obj) -> i64 {
 /// The caller's roots are saved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_count_types() -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the program has saved its roots. No reference to `NOTES` is held while
+    // `rpy_gc_type_number` uses another one.
     unsafe {
         if gc().root_stack != 0 {
             each_object(|obj| _ = rpy_gc_type_number(obj));
@@ -203,7 +209,7 @@ pub unsafe extern "C" fn rpy_gc_type_text(number: i64, index: i64) -> i64 {
 /// `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_is_instance(obj: Obj) -> i32 {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live object, which has a header.
     unsafe { i32::from(TypeInfo::of(obj).kind == INSTANCE) }
 }
 
@@ -213,7 +219,7 @@ pub unsafe extern "C" fn rpy_gc_is_instance(obj: Obj) -> i32 {
 /// `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_flag(obj: Obj) -> i32 {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live object. `rpy_gc_id` does not use `NOTES`.
     unsafe {
         let notes = notes();
         if notes.flags.len() == 0 {
@@ -230,7 +236,7 @@ pub unsafe extern "C" fn rpy_gc_flag(obj: Obj) -> i32 {
 /// `obj` is a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_toggle_flag(obj: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live object. The reference to `NOTES` ends with this function.
     unsafe {
         let id = rpy_gc_id(obj) as usize;
         let notes = notes();
@@ -252,7 +258,8 @@ pub unsafe extern "C" fn rpy_gc_toggle_flag(obj: Obj) {
 /// # Safety
 /// The caller is a major collection that has marked everything and freed nothing.
 pub(super) unsafe fn forget_dead() {
-    // SAFETY: by contract; identities are addresses of cells or of large objects.
+    // SAFETY: `finish_marking` calls this before anything is freed. Identities are addresses of
+    // cells or of large objects, so each has a mark.
     unsafe {
         let notes = notes();
         if notes.flags.len() == 0 {
@@ -271,7 +278,7 @@ pub(super) unsafe fn forget_dead() {
 /// # Safety
 /// The caller is the mutator.
 pub(super) unsafe fn forget(id: usize) {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, and the reference to `NOTES` ends with this function.
     unsafe {
         let notes = notes();
         if notes.flags.len() != 0
@@ -287,7 +294,7 @@ pub(super) unsafe fn forget(id: usize) {
 /// # Safety
 /// Nothing uses objects any more.
 pub(super) unsafe fn teardown() {
-    // SAFETY: by contract.
+    // SAFETY: the program has returned, so nobody uses `NOTES` any more.
     unsafe {
         let notes = notes();
         notes.places.release();

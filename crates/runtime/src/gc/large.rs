@@ -56,7 +56,8 @@ struct LargeObject {
 
 impl LargeObject {
     unsafe fn free(self, poison: bool) {
-        // SAFETY: this is where the memory starts; the caller vouches for its end.
+        // SAFETY: `take` allocated the memory from `prefix` bytes before the object to its end, and
+        // the callers have removed the object from its list.
         unsafe {
             if poison {
                 core::ptr::write_bytes(self.obj as *mut u8, POISON, self.size);
@@ -121,7 +122,8 @@ impl LargeSpace {
     /// `obj` is null or an object.
     #[inline]
     pub(crate) unsafe fn is_young(&self, obj: usize) -> bool {
-        // SAFETY: by contract; large objects have a state.
+        // SAFETY: an address between young large objects is read only if it is that of an object,
+        // which has a header. A large object has a state before it.
         self.may_be_young(obj)
             && unsafe {
                 *(obj as *const usize) & (OUTSIDE | MARKED) == OUTSIDE && *state_of(obj) == YOUNG
@@ -139,7 +141,7 @@ impl LargeSpace {
     /// # Safety
     /// `obj` is a young one.
     pub(crate) unsafe fn keep(&mut self, obj: usize) {
-        // SAFETY: by contract.
+        // SAFETY: `obj` is a young large object, so the byte before it is its state.
         unsafe { *state_of(obj) = WHITE };
     }
 
@@ -243,7 +245,7 @@ fn state_of(obj: usize) -> *mut u8 {
 /// `obj` is one.
 #[inline]
 pub(crate) unsafe fn is_marked(obj: usize) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: `obj` is a large object, so the byte before it is its state.
     unsafe { *state_of(obj) == REACHED }
 }
 
@@ -253,7 +255,7 @@ pub(crate) unsafe fn is_marked(obj: usize) -> bool {
 /// `obj` is one.
 #[inline]
 pub(crate) unsafe fn mark(obj: usize) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: `obj` is a large object, so the byte before it is its state.
     unsafe {
         let state = state_of(obj);
         let new = *state == WHITE;
@@ -269,7 +271,8 @@ pub(crate) unsafe fn mark(obj: usize) -> bool {
 /// # Safety
 /// The object has a card for that item.
 pub(crate) unsafe fn mark_card(obj: usize, index: usize) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: `take` made a byte for each card of the object and one for `listed`, all before its
+    // state.
     unsafe {
         *card(obj, index / CARD_ITEMS) = 1;
         core::mem::replace(&mut *listed(obj), 1) == 0
@@ -282,7 +285,8 @@ pub(crate) unsafe fn mark_card(obj: usize, index: usize) -> bool {
 /// # Safety
 /// The object has cards for so many items.
 pub(crate) unsafe fn take_cards(obj: usize, items: usize, mut f: impl FnMut(usize)) {
-    // SAFETY: by contract.
+    // SAFETY: `take` made a byte for each card of so many items and one for `listed`, all before
+    // the state of the object.
     unsafe {
         *listed(obj) = 0;
         for i in 0..items.div_ceil(CARD_ITEMS) {

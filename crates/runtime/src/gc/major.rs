@@ -49,7 +49,8 @@ impl Gc {
         }
         let start = self.start_step();
         while budget > 0 && (at_rest || !self.waits_for_rest()) {
-            // SAFETY: as for the callees.
+            // SAFETY: the mutator's roots are saved, and `at_rest` is set only right after a minor
+            // collection, when the nursery is empty.
             unsafe { self.work(&mut budget, at_rest) };
             if self.phase == Phase::Waiting {
                 break;
@@ -61,7 +62,8 @@ impl Gc {
     /// The same for no more than what is left of the phase.
     pub(super) unsafe fn step_within_phase(&mut self, budget: &mut isize, at_rest: bool) {
         let start = self.start_step();
-        // SAFETY: as for the callee.
+        // SAFETY: the mutator's roots are saved, and `at_rest` is set only right after a minor
+        // collection, when the nursery is empty.
         unsafe { self.work(budget, at_rest) };
         self.stop_step(start);
     }
@@ -82,7 +84,8 @@ impl Gc {
 
     /// Does something of the phase, as far as the budget goes.
     unsafe fn work(&mut self, budget: &mut isize, at_rest: bool) {
-        // SAFETY: as for the callees.
+        // SAFETY: the mutator's roots are saved, and marking ends only `at_rest`, when no young
+        // object refers to an old one. Sweeping frees what that marking did not reach.
         unsafe {
             match self.phase {
                 Phase::Waiting => self.start_marking(),
@@ -140,14 +143,14 @@ impl Gc {
     /// Finishes the collection that is under way, if any.
     pub(super) unsafe fn finish_major_collection(&mut self) {
         if self.phase != Phase::Waiting {
-            // SAFETY: as for the callees.
+            // SAFETY: the caller has just made a minor collection, so the nursery is empty.
             unsafe { self.step(isize::MAX, true) };
         }
     }
 
     /// A whole collection. The nursery is empty.
     pub(super) unsafe fn major_collection(&mut self) {
-        // SAFETY: as for the callees.
+        // SAFETY: the caller has just made a minor collection, so the nursery is empty.
         unsafe {
             self.finish_major_collection();
             self.step(isize::MAX, true);
@@ -229,7 +232,8 @@ impl Gc {
 
     #[inline]
     pub(super) unsafe fn mark_pointers(&mut self, obj: Obj) {
-        // SAFETY: as for the callees.
+        // SAFETY: the callers, minor collections that mark, pass a live object whose pointers have
+        // been updated.
         unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.mark(*slot)) }
     }
 
@@ -331,7 +335,8 @@ const LEAF: isize = 32;
 
 /// Whether an old or static object was reached.
 pub(super) unsafe fn is_marked(obj: Obj) -> bool {
-    // SAFETY: by contract of the caller.
+    // SAFETY: `obj` is an object outside the nursery whose memory is intact. Static objects have
+    // `MARKED`, so the rest is cells and large objects.
     unsafe {
         match *(obj as *const usize) & (OUTSIDE | MARKED) {
             0 => old::is_marked(obj),

@@ -72,7 +72,8 @@ impl Gc {
 
     /// At the end of a minor collection: where an object is that was young or old before; none if it is dead.
     pub(super) unsafe fn survivor(&self, obj: Obj) -> Option<Obj> {
-        // SAFETY: by contract of the caller.
+        // SAFETY: `sweep_young` has not run yet, so the header of `obj` is intact, with the new
+        // address if it has moved.
         unsafe {
             match self.is_in_nursery(obj) {
                 true => self.moved_to(obj),
@@ -83,7 +84,8 @@ impl Gc {
 
     /// Where an object of the nursery moved to; none if that has not happened.
     unsafe fn moved_to(&self, obj: Obj) -> Option<Obj> {
-        // SAFETY: by contract of the caller.
+        // SAFETY: `obj` is in the nursery, whose memory keeps its headers until the end of the
+        // collection.
         let header = unsafe { *(obj as *const usize) };
         (header & MARKED != 0).then_some(header & !MARKED)
     }
@@ -107,7 +109,7 @@ impl Gc {
     /// Makes a young large object an old one.
     #[cold]
     unsafe fn keep_large(&mut self, obj: Obj) {
-        // SAFETY: by contract of the caller.
+        // SAFETY: `obj` is a live young large object: `visit_young` has read its state.
         unsafe {
             self.large.keep(obj);
             *(obj as *mut usize) |= TRACK;
@@ -118,7 +120,8 @@ impl Gc {
     }
 
     unsafe fn visit_young_pointers(&mut self, obj: Obj) {
-        // SAFETY: as for the callees.
+        // SAFETY: the callers pass an object of the remembered set, or one that has just become
+        // old, whose pointers are null or objects.
         unsafe { TypeInfo::of(obj).for_each_pointer(obj, |slot| self.visit_young(slot)) }
     }
 

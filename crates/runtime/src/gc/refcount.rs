@@ -182,7 +182,8 @@ impl Counted {
     }
 
     unsafe fn free_now(&mut self, obj: Obj, size: usize) {
-        // SAFETY: as for the caller.
+        // SAFETY: `free` calls this with an object that `allocate` made for that size and nothing
+        // refers to, so the count, and the links of a big one, are before it.
         unsafe {
             let with_count = size + 8;
             if with_count <= MOST_SMALL {
@@ -208,7 +209,8 @@ impl Counted {
     /// # Safety
     /// Nothing uses objects any more.
     pub(super) unsafe fn release(&mut self) {
-        // SAFETY: by contract.
+        // SAFETY: the program has returned. Chunks and big objects are those in the lists, and each
+        // is given back once.
         unsafe {
             while let Some(chunk) = self.chunks.pop() {
                 unmap(chunk, CHUNK);
@@ -273,7 +275,8 @@ impl Counted {
 /// The count of an object that is counted.
 #[inline]
 unsafe fn count_of(obj: Obj) -> Option<*mut u64> {
-    // SAFETY: by contract of the callers.
+    // SAFETY: `obj` is null, or an object that is live or in quarantine and has a header. The count
+    // of an object that is not static is before it.
     unsafe {
         if obj == 0 {
             return None;
@@ -295,7 +298,7 @@ unsafe fn count_of(obj: Obj) -> Option<*mut u64> {
 /// `obj` is null or a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_incref(obj: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: compiled code passes null or a live object, whose count is before it.
     unsafe {
         if let Some(count) = count_of(obj) {
             *count += 1;
@@ -310,7 +313,8 @@ pub unsafe extern "C" fn rpy_gc_incref(obj: Obj) {
 /// `obj` is null or a live object.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_gc_decref(obj: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: compiled code passes null or a live object and gives up one reference to it, which is
+    // counted.
     unsafe {
         if let Some(count) = count_of(obj) {
             *count -= 1;
@@ -383,7 +387,9 @@ unsafe fn die(obj: Obj) {
 /// Clears the weak references to an object, and puts it into the queues that wait for it;
 /// whether there is one.
 unsafe fn tell(obj: Obj) -> bool {
-    // SAFETY: as for the caller.
+    // SAFETY: `die` passes an object without references whose memory is intact. Its notes come from
+    // `note` and are freed once; weak references among them are live, as those that die are
+    // forgotten.
     unsafe {
         *(obj as *mut usize) &= !KNOWN;
         let count = (obj - 8) as *mut u64;
@@ -414,7 +420,7 @@ unsafe fn tell(obj: Obj) -> bool {
 /// # Safety
 /// The caller is the mutator.
 pub(super) unsafe fn allocate(size: usize, failure: Failure) -> Obj {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, and no reference to `GC` is held across the failure.
     unsafe {
         let most = gc().most_bytes(failure);
         let obj = gc().counted.allocate(size, most);
@@ -427,7 +433,7 @@ pub(super) unsafe fn allocate(size: usize, failure: Failure) -> Obj {
 /// # Safety
 /// `obj` is a live object.
 pub(super) unsafe fn register(trigger: usize, obj: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: the program passes a live object, whose count keeps the note valid until it dies.
     unsafe {
         if count_of(obj).is_some() {
             gc().counted.note(obj, 0, trigger);
@@ -440,7 +446,8 @@ pub(super) unsafe fn register(trigger: usize, obj: Obj) {
 /// # Safety
 /// Both are live objects; the target may be null.
 pub(super) unsafe fn register_weakref(weakref: Obj, target: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: `rpy_gc_weakref_create` passes a new weak reference and its target, which is live or
+    // null.
     unsafe {
         if count_of(target).is_some() {
             gc().counted.note(target, weakref, 0);
@@ -453,7 +460,8 @@ pub(super) unsafe fn register_weakref(weakref: Obj, target: Obj) {
 /// # Safety
 /// The word holds one, or null.
 pub(crate) unsafe fn replace(slot: *mut usize, obj: Obj) {
-    // SAFETY: by contract.
+    // SAFETY: the word holds null or a counted reference, which is given up after the new one is in
+    // place.
     unsafe {
         rpy_gc_incref(obj);
         let old = core::mem::replace(&mut *slot, obj);
@@ -474,7 +482,8 @@ pub unsafe extern "C" fn rpy_gc_copy_counted(
     length: u64,
 ) {
     let [source_start, dest_start, length] = [source_start, dest_start, length].map(|n| n as usize);
-    // SAFETY: by contract.
+    // SAFETY: compiled code passes live arrays of one type that have the items from the starts on.
+    // Finalizers run only when all references are in place.
     unsafe {
         let info = TypeInfo::of(source);
         info.for_each_pointer_in_items(source, source_start, source_start + length, |slot| {
@@ -513,7 +522,8 @@ impl Gc {
 /// Nobody reads these words any more.
 pub(crate) unsafe fn let_go(words: &mut [usize]) {
     for word in words {
-        // SAFETY: by contract.
+        // SAFETY: no thread reads the words any more, and each holds null or a counted reference,
+        // given up here.
         unsafe { rpy_gc_decref(core::mem::take(word)) };
     }
 }
