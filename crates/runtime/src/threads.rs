@@ -364,9 +364,7 @@ pub unsafe extern "C" fn rpy_callback_leave(entered: i64) {
             HAD_LOCK => {}
             FOREIGN => {
                 exc::report_ignored(b"exception raised by a thread, ignored: ");
-                let me = own();
-                pthread::set_own(ptr::null_mut());
-                end(me);
+                end(own());
             }
             _ => release(),
         }
@@ -439,6 +437,8 @@ unsafe fn end(me: *mut Thread) {
     // SAFETY: the caller has the lock and is that thread.
     unsafe {
         let l = lock();
+        drop_objects(me);
+        pthread::set_own(ptr::null_mut());
         let own = stacklet::exchange(Own::NONE);
         stacklet::forget_first(own);
         (*l).last = ptr::null_mut();
@@ -577,6 +577,7 @@ unsafe fn enlist(t: *mut Thread) {
 unsafe fn discard(t: *mut Thread) {
     // SAFETY: the holder of the lock changes the list; the thread does not come back.
     unsafe {
+        drop_objects(t);
         let mut at = &raw mut (*lock()).all;
         while !(*at).is_null() && *at != t {
             at = &raw mut (**at).next;
@@ -585,12 +586,27 @@ unsafe fn discard(t: *mut Thread) {
             *at = (*t).next;
         }
         (*t).shadow.unmap();
-        if gc::counts_references() {
-            gc::refcount::let_go((*t).objects.as_mut_slice());
-        }
         (*t).words.release();
         (*t).objects.release();
         sys::free(t.cast());
+    }
+}
+
+/// Gives up the references in a thread's variables, if they are counted. Finalizers run in the calling thread, which
+/// needs its shadow stack and the lock for that, and may set variables.
+///
+/// # Safety
+/// The caller has the lock but not the mutex, and `t` is alive.
+unsafe fn drop_objects(t: *mut Thread) {
+    if !gc::counts_references() {
+        return;
+    }
+    // SAFETY: `t` is alive, and each word holds null or a counted reference. No reference to the table is held while
+    // finalizers run.
+    unsafe {
+        while let Some(object) = (*t).objects.pop() {
+            gc::refcount::rpy_gc_decref(object);
+        }
     }
 }
 
@@ -629,11 +645,14 @@ pub(crate) unsafe fn teardown() {
     // SAFETY: by contract. What threads have that come back is left to them.
     unsafe {
         let l = lock();
+        let first: *mut Thread = pthread::own().cast();
+        if !first.is_null() {
+            drop_objects(first);
+        }
         (*l).mutex.lock();
         (*l).program += 1;
         (*l).holder = ptr::null_mut();
         (*l).last = ptr::null_mut();
-        let first: *mut Thread = pthread::own().cast();
         if !first.is_null() {
             discard(first);
         }

@@ -17,6 +17,7 @@ use super::settings::Settings;
 use super::shadow::ShadowTable;
 use super::tests::{ARRAY, BYTES, FINALIZED, MORTAL, NODE, turn};
 use super::{Collector, counted_objects, missing_library, scaled, setup_other, teardown};
+use crate::threads::{give_way, rpy_thread_set_object, rpy_thread_start};
 
 struct Heap(#[allow(dead_code)] MutexGuard<'static, ()>);
 
@@ -125,6 +126,29 @@ fn counted_objects_tell_weak_references_and_finalizers() {
             rpy_gc_decref(second);
             assert_eq!(counted_objects(), 0);
         }
+    }
+}
+
+/// A thread whose variable has the last reference to an object with a finalizer.
+unsafe extern "C" fn keeper() {
+    unsafe {
+        let mortal = mortal();
+        rpy_thread_set_object(2, mortal);
+        rpy_gc_decref(mortal);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri knows no attributes of threads")]
+fn variables_of_threads_that_end_give_references_up() {
+    let _heap = Heap::new(Collector::Ref, false);
+    let before = FINALIZED.load(Relaxed);
+    unsafe {
+        assert!(rpy_thread_start(keeper) != -1);
+        while FINALIZED.load(Relaxed) == before {
+            give_way();
+        }
+        assert_eq!(counted_objects(), 0);
     }
 }
 

@@ -516,18 +516,6 @@ impl Gc {
     }
 }
 
-/// Lets go of what belongs to a thread that is gone.
-///
-/// # Safety
-/// Nobody reads these words any more.
-pub(crate) unsafe fn let_go(words: &mut [usize]) {
-    for word in words {
-        // SAFETY: no thread reads the words any more, and each holds null or a counted reference,
-        // given up here.
-        unsafe { rpy_gc_decref(core::mem::take(word)) };
-    }
-}
-
 /// Names and addresses of the functions here, for a linker in the same process.
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     out("rpy_gc_incref", rpy_gc_incref as *const u8);
