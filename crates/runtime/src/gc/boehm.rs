@@ -14,6 +14,7 @@ use core::ops::Range;
 use core::ptr;
 
 use super::api::Failure;
+use super::header::OUTSIDE;
 use super::{Obj, finalize, gc};
 use crate::memory::Stack;
 use crate::state::state;
@@ -283,11 +284,13 @@ struct Note {
 /// queue.
 ///
 /// # Safety
-/// `obj` is a live object, not a static one.
+/// `obj` is a live object.
 pub(super) unsafe fn register(trigger: usize, obj: Obj) {
-    // SAFETY: `obj` is live and the library's, as it is not static. The note has room for a `Note`,
-    // and `note_dead` frees it.
+    // SAFETY: `obj` is live. The note has room for a `Note`, and `note_dead` frees it.
     unsafe {
+        if !is_managed(obj) {
+            return;
+        }
         let library = library();
         let note: *mut Note = sys::malloc(size_of::<Note>()).cast();
         if note.is_null() {
@@ -322,14 +325,28 @@ unsafe extern "C" fn note_dead(obj: *mut c_void, notes: *mut c_void) {
     }
 }
 
-/// Has a word of an object that is not searched for pointers cleared when `target` dies.
+/// Whether the library manages an object: it is neither null nor static.
 ///
 /// # Safety
-/// The word is in a live object, and holds the address of the target.
+/// `obj` is null or an object.
+unsafe fn is_managed(obj: Obj) -> bool {
+    // SAFETY: an object has a header.
+    obj != 0 && unsafe { *(obj as *const usize) & OUTSIDE } == 0
+}
+
+/// Has a word of an object that is not searched for pointers cleared when `target` dies. The library would read the
+/// mark of a target that it does not manage.
+///
+/// # Safety
+/// The word is in a live object, and holds the address of the target, which is null or an object.
 pub(super) unsafe fn register_link(link: *mut usize, target: Obj) {
-    // SAFETY: `link` is a word of a live object without pointers that the library searches, and
-    // `target` is an object of the library or static.
-    unsafe { (library().register_link)(link.cast(), target as *const c_void) };
+    // SAFETY: `link` is a word of a live object that the library does not search for pointers, and it gets no target but
+    // its own objects.
+    unsafe {
+        if is_managed(target) {
+            (library().register_link)(link.cast(), target as *const c_void);
+        }
+    }
 }
 
 /// Called by the library in a collection: shows it what it does not see by itself. Registers

@@ -12,6 +12,7 @@ use super::api::{
     rpy_gc_collect, rpy_gc_fq_next_dead, rpy_gc_fq_register, rpy_gc_id, rpy_gc_identityhash,
     rpy_gc_malloc_fixed, rpy_gc_malloc_varsize, rpy_gc_weakref_create,
 };
+use super::header::STATIC_FLAGS;
 use super::refcount::{rpy_gc_copy_counted, rpy_gc_decref, rpy_gc_incref};
 use super::settings::Settings;
 use super::shadow::ShadowTable;
@@ -339,5 +340,22 @@ fn libgc_finds_the_dead_and_keeps_the_living() {
                 assert_eq!(*(obj as *const usize), &raw const *NODE.info() as usize);
             }
         }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "libgc is C code")]
+fn libgc_does_not_read_marks_of_null_and_static_targets() {
+    if missing_library(Collector::Boehm).is_some() {
+        // crates/taipan/tests/collectors.rs reports it.
+        return;
+    }
+    let header = (&raw const *NODE.info() as usize) | STATIC_FLAGS;
+    let object = &raw const *Box::leak(Box::new([header, 1, 0, 0])) as usize;
+    let _heap = Heap::new(Collector::Boehm, false);
+    unsafe {
+        let [to_static, to_null] = [object, 0].map(|target| rpy_gc_weakref_create(target));
+        rpy_gc_collect();
+        assert_eq!([target(to_static), target(to_null)], [object, 0]);
     }
 }
