@@ -39,7 +39,8 @@ pub unsafe extern "C" fn rpy_extension_start(table: &ProgramTable, with_lock: bo
     exc::set_standalone();
     crash::set_places(table.places.0);
     let (size, extent) = usable_stack();
-    // SAFETY: by contract.
+    // SAFETY: the module's initialisation calls this once, in the thread that becomes the mutator,
+    // with the table of the program that is linked to it.
     unsafe {
         start::setup(size, table.collector());
         stacks::set_current(extent);
@@ -62,7 +63,8 @@ fn usable_stack() -> (usize, Extent) {
 /// The calling thread has Python's lock, and the program has started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_extension_enter() -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the module's functions call this with Python's lock, after `rpy_extension_start`. The
+    // words of the state are those of this thread once it is in.
     unsafe {
         let entered = come_in();
         if entered <= WAS_IN {
@@ -83,13 +85,14 @@ pub unsafe extern "C" fn rpy_extension_enter() -> i64 {
 /// As for [`rpy_extension_enter`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_extension_return() -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: the module's functions call this with Python's lock, after `rpy_extension_start`.
     unsafe { come_in() }
 }
 
 #[inline]
 unsafe fn come_in() -> i64 {
-    // SAFETY: by the contract of who calls.
+    // SAFETY: the callers have Python's lock, so where the program has no lock no other thread runs
+    // here.
     unsafe {
         match threads::is_in() && !IS_BROKEN.load(Relaxed) {
             true => IN,
@@ -103,7 +106,8 @@ unsafe fn enter_slowly() -> i64 {
     if IS_BROKEN.load(Relaxed) {
         return BROKEN;
     }
-    // SAFETY: by the contract of who calls.
+    // SAFETY: the callers have Python's lock, so where the program has no lock no other thread runs
+    // here.
     match unsafe { threads::let_in(usable_stack, |t| pthread::at_end(ended, t.cast())) } {
         Entered::Now => IN,
         Entered::Before => WAS_IN,
@@ -138,7 +142,7 @@ pub unsafe extern "C" fn rpy_extension_leave() {
 /// The thread is in.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_extension_uncaught() {
-    // SAFETY: by contract.
+    // SAFETY: the thread is in, so the words of the state are its own. The program stays loaded.
     unsafe {
         if !(*state()).exc_type.is_null() {
             exc::report_uncaught();
@@ -160,7 +164,8 @@ pub extern "C" fn rpy_extension_wait() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_extension_traceback(out: *mut *const Location, most: i64) -> i64 {
     let mut n = 0;
-    // SAFETY: the thread is in; by contract.
+    // SAFETY: the thread is in, so the words of the state are its own. `out` has room for `most`
+    // places, and no more are written.
     unsafe {
         let s = state();
         let count = (*s).traceback_count;

@@ -218,7 +218,7 @@ impl Mutex {
     }
 
     pub(crate) fn unlock(&self) {
-        // SAFETY: as above.
+        // SAFETY: a mutex may be zero at first, and the caller has locked it.
         unsafe { pthread_mutex_unlock(self.0.get()) };
     }
 }

@@ -152,7 +152,8 @@ static mut CONTEXTS: Contexts = Contexts {
 /// The caller is the mutator and holds no other reference to them.
 unsafe fn contexts<'a>() -> &'a mut Contexts {
     let contexts = &raw mut CONTEXTS;
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, the only thread that uses `CONTEXTS`, and holds no other
+    // reference to it.
     unsafe { &mut *contexts }
 }
 
@@ -165,7 +166,8 @@ unsafe fn contexts<'a>() -> &'a mut Contexts {
 /// set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_stacklet_new(entry: Entry, argument: usize) -> usize {
-    // SAFETY: by contract; `contexts()` is called anew after whatever runs other code.
+    // SAFETY: the program has saved its roots and passes one of its functions. No reference to
+    // `CONTEXTS` is held while a collection or another stacklet runs.
     unsafe {
         if contexts().own.running.is_null() {
             contexts().become_first();
@@ -195,7 +197,8 @@ pub unsafe extern "C" fn rpy_stacklet_new(entry: Entry, argument: usize) -> usiz
 /// As for that.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_stacklet_switch(handle: usize) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the program has saved its roots. `suspended` refuses handles of contexts that are not
+    // suspended.
     unsafe {
         let to = suspended(handle);
         contexts().suspend();
@@ -209,7 +212,7 @@ pub unsafe extern "C" fn rpy_stacklet_switch(handle: usize) -> usize {
 /// Always safe to call from the mutator thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_stacklet_is_empty(handle: usize) -> i32 {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the mutator, and the reference to `CONTEXTS` ends with this function.
     unsafe { i32::from(handle != 0 && handle == contexts().empty as usize) }
 }
 
@@ -444,7 +447,7 @@ pub(crate) unsafe fn visit_fresh(mut visit: impl FnMut(*mut usize)) {
 /// # Safety
 /// The caller is the mutator.
 pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
-    // SAFETY: as above.
+    // SAFETY: contexts in the list are alive, and the words are GC pointers.
     unsafe {
         for context in contexts().all.as_slice() {
             if (**context).suspended {
@@ -459,7 +462,8 @@ pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
 /// # Safety
 /// The caller changes threads.
 pub(crate) unsafe fn exchange(own: Own) -> Own {
-    // SAFETY: by contract.
+    // SAFETY: the caller changes threads and has the lock, so no stacklet of the program runs
+    // meanwhile.
     unsafe { core::mem::replace(&mut contexts().own, own) }
 }
 
@@ -484,7 +488,8 @@ pub(crate) unsafe fn forget_first(own: Own) {
 /// # Safety
 /// The caller is the collector.
 pub(crate) unsafe fn running_stack_end() -> Option<usize> {
-    // SAFETY: by contract.
+    // SAFETY: the caller is the collector, which runs in the mutator and holds no reference to
+    // `CONTEXTS`.
     unsafe { contexts().own.stack_end() }
 }
 
@@ -541,7 +546,8 @@ pub(crate) unsafe fn visit_alive(
     is_marked: impl Fn(usize) -> bool,
     mut visit: impl FnMut(*mut usize),
 ) {
-    // SAFETY: as above.
+    // SAFETY: contexts in the list are alive, and so is each handle that `is_marked` reads until
+    // the sweep; the words are GC pointers.
     unsafe {
         for context in contexts().all.as_slice() {
             let context = *context;
@@ -559,7 +565,8 @@ pub(crate) unsafe fn visit_alive(
 /// # Safety
 /// As for [`visit_fresh`].
 pub(crate) unsafe fn forget_visits() {
-    // SAFETY: as above.
+    // SAFETY: contexts in the list are alive, and the collector holds no other reference to
+    // `CONTEXTS`.
     unsafe {
         for context in contexts().all.as_slice() {
             (**context).visited = false;
@@ -592,7 +599,8 @@ pub(crate) unsafe fn sweep(is_marked: impl Fn(usize) -> bool) {
 /// # Safety
 /// Nothing runs on the stacks of contexts any more.
 pub(crate) unsafe fn teardown() {
-    // SAFETY: by contract.
+    // SAFETY: the program has returned on the stack that it started on. Handles are still mapped,
+    // since the heap is released after this.
     unsafe {
         let c = contexts();
         while let Some(context) = c.all.pop() {

@@ -208,7 +208,7 @@ impl ShadowStack {
     /// Nobody uses it any more.
     pub(crate) unsafe fn unmap(&mut self) {
         if self.start != 0 {
-            // SAFETY: by contract.
+            // SAFETY: no thread uses the stack any more, and this value owns its mapping.
             unsafe { unmap(self.start, self.size + GUARD) };
         }
         *self = Self::NONE;

@@ -177,7 +177,8 @@ pub fn ident() -> i64 {
 /// program's until it has it again.
 pub fn release() {
     if started() {
-        // SAFETY: by contract; only locations of errno that the C library gives are written.
+        // SAFETY: the caller has the lock, so `own` is alive and `give_up` may free the lock.
+        // `errno` is a word of the calling thread.
         unsafe {
             let errno = *sys::__errno_location();
             let l = lock();
@@ -194,7 +195,8 @@ pub fn release() {
 /// calls is gone.
 pub fn take() {
     if started() {
-        // SAFETY: as above.
+        // SAFETY: the thread is one of the program's and alive; it touches the program's words only
+        // after `acquire`. `errno` is a word of the calling thread.
         unsafe {
             let errno = *sys::__errno_location();
             let me = own();
@@ -213,7 +215,8 @@ pub fn give_way() {
     if !started() {
         return;
     }
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, and the mutex while it changes the holder. It touches the
+    // program's words only after `acquire`.
     unsafe {
         let me = own();
         let l = lock();
@@ -243,7 +246,7 @@ pub fn give_way() {
 /// The caller has the lock. `callback` is a function of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_switched(callback: Entry) {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, which protects the word.
     unsafe { (*lock()).switched = Some(callback) };
 }
 
@@ -253,7 +256,8 @@ pub unsafe extern "C" fn rpy_thread_switched(callback: Entry) {
 /// # Safety
 /// `me` is the calling thread, which has the lock; its roots are saved.
 unsafe fn tell(me: *mut Thread) {
-    // SAFETY: by contract. The function may collect, as another thread might have before.
+    // SAFETY: `me` is the calling thread and has the lock. Its roots are saved, since the function
+    // may collect, as another thread might have before.
     unsafe {
         if (*me).switched
             && (*state()).exc_type.is_null()
@@ -302,7 +306,7 @@ unsafe fn start() {
 /// The caller has the lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_callback_prepare() {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, or is the only thread of the program.
     unsafe { start() }
 }
 
@@ -358,7 +362,8 @@ pub unsafe extern "C" fn rpy_callback_enter() -> i64 {
 /// `entered` is what [`rpy_callback_enter`] has answered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_callback_leave(entered: i64) {
-    // SAFETY: by contract.
+    // SAFETY: C code calls this in the thread that entered, with the result of
+    // `rpy_callback_enter`: the thread has the lock.
     unsafe {
         match entered {
             HAD_LOCK => {}
@@ -454,7 +459,7 @@ unsafe fn end(me: *mut Thread) {
 /// # Safety
 /// The caller has it, and the mutex.
 unsafe fn give_up(l: *mut Lock) {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, and the mutex that protects holder and waiting threads.
     unsafe {
         (*l).holder = ptr::null_mut();
         (*l).free.signal();
@@ -627,7 +632,7 @@ unsafe fn each(mut f: impl FnMut(*mut Thread)) {
 /// # Safety
 /// No program runs in this process.
 pub(crate) unsafe fn setup() {
-    // SAFETY: by contract.
+    // SAFETY: no program runs in this process, so no other thread uses the list.
     unsafe {
         let first = blank_thread();
         enlist(first);
@@ -642,7 +647,8 @@ pub(crate) unsafe fn setup() {
 /// # Safety
 /// The first thread calls this, and has the lock.
 pub(crate) unsafe fn teardown() {
-    // SAFETY: by contract. What threads have that come back is left to them.
+    // SAFETY: the first thread has the lock, and the mutex while it changes what other threads
+    // read. Threads that come back own what they have.
     unsafe {
         let l = lock();
         let first: *mut Thread = pthread::own().cast();
@@ -713,7 +719,8 @@ pub(crate) unsafe fn after_fork() {
     if !started() {
         return;
     }
-    // SAFETY: by contract; nobody else uses lock and threads.
+    // SAFETY: this is the only thread of the process, and it has the lock. The others do not come
+    // back.
     unsafe {
         let l = lock();
         let me = own();
@@ -737,7 +744,7 @@ pub(crate) unsafe fn after_fork() {
 /// The caller has the lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_word(number: i64) -> *mut u64 {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, and `own` is alive while its thread runs.
     unsafe { place(&mut (*own()).words, number) }
 }
 
@@ -747,7 +754,7 @@ pub unsafe extern "C" fn rpy_thread_word(number: i64) -> *mut u64 {
 /// The caller has the lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_object(number: i64) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, and `own` is alive while its thread runs.
     unsafe { *place(&mut (*own()).objects, number) }
 }
 
@@ -757,7 +764,8 @@ pub unsafe extern "C" fn rpy_thread_object(number: i64) -> usize {
 /// The caller has the lock; `object` is one or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_set_object(number: i64, object: usize) {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, and `own` is alive while its thread runs. The word is not
+    // used after `replace`, whose finalizers may move the table.
     unsafe {
         let place = place(&mut (*own()).objects, number);
         match gc::counts_references() {

@@ -26,7 +26,8 @@ pub(crate) enum Entered {
 /// Where there is no lock, the caller is the only one that runs.
 #[inline]
 pub(crate) unsafe fn is_in() -> bool {
-    // SAFETY: by contract.
+    // SAFETY: where there is no lock, Python's lock makes the caller the only thread that reads and
+    // changes `last`.
     !started() && unsafe { (*lock()).last.cast() == pthread::own() && !(*lock()).last.is_null() }
 }
 
@@ -36,7 +37,7 @@ pub(crate) unsafe fn is_in() -> bool {
 /// # Safety
 /// Called once, by that thread, before any other one gets in.
 pub(crate) unsafe fn begin(with_lock: bool) {
-    // SAFETY: by contract.
+    // SAFETY: `rpy_extension_start` calls this in the first thread, before another one can get in.
     unsafe {
         (*lock()).last = own();
         if with_lock {
@@ -120,7 +121,7 @@ pub(crate) fn wait_until_free() {
 /// # Safety
 /// The thread is one of the list, and does nothing here any more.
 pub(crate) unsafe fn note_gone(t: *mut Thread) {
-    // SAFETY: by contract.
+    // SAFETY: `t` is in the list, and is freed only after this word is set; it is atomic.
     unsafe { (*t).gone.store(true, Relaxed) }
 }
 
@@ -145,7 +146,8 @@ unsafe fn forget_gone() {
 /// # Safety
 /// Nobody else is in this process.
 pub(crate) unsafe fn after_foreign_fork() -> bool {
-    // SAFETY: by contract.
+    // SAFETY: this is the only thread of the new process. Mutex and conditions are made again,
+    // since other threads may have held them.
     unsafe {
         let l = lock();
         let me: *mut Thread = pthread::own().cast();

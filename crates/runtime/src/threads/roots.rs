@@ -9,7 +9,7 @@ use crate::stacklet::Own;
 /// # Safety
 /// The caller has the lock.
 pub(crate) unsafe fn stack_end() -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller has the lock, and `own` is alive while its thread runs.
     unsafe {
         let me = own();
         if (*me).stack_end == 0 {
@@ -95,7 +95,8 @@ pub(crate) unsafe fn visit_fresh(mut visit: impl FnMut(*mut usize)) {
 /// # Safety
 /// The caller is the mutator.
 pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
-    // SAFETY: as above.
+    // SAFETY: the collector has the lock, so no other thread changes the list or its roots; the
+    // words are GC pointers.
     unsafe {
         let running = (*lock()).last;
         each(|t| {
@@ -115,7 +116,7 @@ pub(crate) unsafe fn visit_all(mut visit: impl FnMut(*mut usize)) {
 /// # Safety
 /// As for [`visit_fresh`].
 pub(crate) unsafe fn each_stacklets(mut visit: impl FnMut(Own)) {
-    // SAFETY: by contract.
+    // SAFETY: the collector has the lock, so no other thread changes the list.
     unsafe {
         let running = (*lock()).last;
         each(|t| {

@@ -26,7 +26,7 @@ pub fn try_lock(lock: i64) -> bool {
 
 /// Gives a lock back: 0, or -1 if nobody has it.
 pub fn unlock(lock: i64) -> i64 {
-    // SAFETY: as above.
+    // SAFETY: it came from `new_lock`.
     match unsafe { core::mem::replace(&mut *word(lock), false) } {
         true => 0,
         false => -1,

@@ -24,7 +24,7 @@ pub fn poll() -> i64 {
 /// Notes a signal as if it had arrived.
 pub fn push(number: i64) {
     if (0..65).contains(&number) {
-        // SAFETY: as above.
+        // SAFETY: there is one thread.
         unsafe {
             NOTED |= 1 << number;
             (*state()).signals.store(1, Relaxed);

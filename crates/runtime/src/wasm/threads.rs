@@ -87,7 +87,7 @@ pub(crate) unsafe fn teardown() {
 /// # Safety
 /// The caller is the collector.
 pub(crate) unsafe fn visit_fresh(visit: impl FnMut(*mut usize)) {
-    // SAFETY: by contract.
+    // SAFETY: the collector runs in the one thread, and holds no reference to the variables.
     unsafe { visit_all(visit) }
 }
 
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn rpy_thread_switched(_callback: unsafe extern "C" fn()) 
 /// The caller is the mutator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_word(number: i64) -> *mut u64 {
-    // SAFETY: by contract.
+    // SAFETY: there is one thread, and the reference to the variables ends with this function.
     unsafe { place(&mut (*variables()).words, number, 0) }
 }
 
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn rpy_thread_word(number: i64) -> *mut u64 {
 /// The caller is the mutator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_object(number: i64) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: there is one thread, and the reference to the variables ends with this function.
     unsafe { *place(&mut (*variables()).objects, number, 0) }
 }
 
@@ -138,7 +138,8 @@ pub unsafe extern "C" fn rpy_thread_object(number: i64) -> usize {
 /// The caller is the mutator; `object` is one or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_thread_set_object(number: i64, object: usize) {
-    // SAFETY: by contract.
+    // SAFETY: there is one thread. The word is not used after `replace`, whose finalizers may move
+    // the table.
     unsafe {
         let place = place(&mut (*variables()).objects, number, 0);
         match gc::counts_references() {
