@@ -183,7 +183,8 @@ impl Table {
     /// SAFETY: the table that is set stays as long as the program runs.
     unsafe fn current() -> Option<Table> {
         let start = PLACES.load(Relaxed) as *const Places;
-        // SAFETY: by contract.
+        // SAFETY: `set_places` was given null or the table of the program, which stays as long as
+        // the program runs; its rows follow the header.
         unsafe {
             let header = start.as_ref()?;
             let (checked, by_symbol) = (header.flags & CHECKED != 0, header.flags & BY_SYMBOL != 0);
@@ -375,7 +376,8 @@ impl Way {
                 Caller::Known(caller) if caller.sp() >= at.sp() => at = caller,
                 Caller::Outermost => return,
                 _ => {
-                    // SAFETY: by contract of the caller.
+                    // SAFETY: the callers pass registers of a function of this process whose
+                    // program is loaded. `search` reads words of the stack through the system.
                     unsafe { self.search(table, at.sp().unwrap_or(0)) };
                     return;
                 }
@@ -469,7 +471,8 @@ pub unsafe extern "C" fn rpy_check_failed(
     frame: usize,
 ) -> ! {
     let mut way = Way::default();
-    // SAFETY: by contract.
+    // SAFETY: a function of a checked build calls this with its frame pointer. Its program is
+    // loaded, and memory is read through the system.
     unsafe {
         if let Some(table) = Table::current() {
             // Of the function that called, its caller is to be shown: its own place is known better.
@@ -504,7 +507,8 @@ pub unsafe extern "C" fn rpy_check_failed(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_unit_check_failed(name: *const u8, length: usize) -> ! {
     let mut way = Way::default();
-    // SAFETY: by contract.
+    // SAFETY: code that was compiled at run time calls this with the address and the length of a
+    // name in its unit. Its program is loaded.
     let name = unsafe {
         if let Some(table) = Table::current() {
             way.follow(&table, current_registers());

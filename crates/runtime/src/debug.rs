@@ -355,7 +355,8 @@ pub unsafe extern "C" fn rpy_debug_print(kind: u32, value: u64) {
             line.push(&text[..n as usize]);
         }
         2 if value == 0 => line.push(b"(null)"),
-        // SAFETY: by contract.
+        // SAFETY: the operation `debug_print` passes a live string, which does not move before this
+        // returns.
         2 => line.push(unsafe { RpyString::bytes(value as usize as *mut RpyString) }),
         3 => line.push(&[value as u8]),
         _ => {

@@ -111,7 +111,8 @@ pub fn clear_tracebacks() {
 /// # Safety
 /// There is one, and the program's static data is still mapped.
 pub unsafe fn report_uncaught() {
-    // SAFETY: by contract.
+    // SAFETY: the callers have an exception, whose class and traceback are static data of a program
+    // that is still loaded.
     unsafe {
         print_traceback((*state()).exc_type as usize);
         if let Some(name) = current_exception_name() {
@@ -126,7 +127,7 @@ pub unsafe fn report_uncaught() {
 /// # Safety
 /// The program's static data is still mapped.
 pub(crate) unsafe fn report_ignored(text: &[u8]) {
-    // SAFETY: by contract.
+    // SAFETY: the program is still loaded, so the name of the class, which is static, is mapped.
     if let Some(name) = unsafe { current_exception_name() } {
         os::write_all(2, text);
         os::write_all(2, name);
@@ -148,7 +149,8 @@ const COMPILERS_FILE: &[u8] = b"<taipan>";
 /// that returns the result of a call has left no place: then the helper is all that is known.
 unsafe fn print_traceback(exc_type: usize) {
     let mut started = false;
-    // SAFETY: by contract of the caller.
+    // SAFETY: `report_uncaught` calls this while the program is loaded: files and functions of
+    // locations are static texts with a zero byte at the end.
     let whole = unsafe {
         each_traceback_location(exc_type, &mut |at| {
             if started && os::c_bytes(at.file.cast()) == COMPILERS_FILE {
@@ -170,7 +172,7 @@ unsafe fn print_traceback(exc_type: usize) {
 /// # Safety
 /// The program's static data is still mapped.
 pub unsafe fn traceback_locations(f: &mut dyn FnMut(&Location)) {
-    // SAFETY: by contract.
+    // SAFETY: the program is still loaded, so recorded locations are mapped.
     unsafe {
         let exc_type = (*state()).exc_type as usize;
         if exc_type != 0 {
@@ -254,7 +256,7 @@ pub unsafe extern "C" fn rpy_raise_memory_error(class: *mut c_void, value: *mut 
 /// `message` is a live string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_debug_fatalerror(message: *mut RpyString) {
-    // SAFETY: by contract.
+    // SAFETY: the operation `debug_fatalerror` passes a live string, and nothing runs after this.
     fatal(unsafe { RpyString::bytes(message) })
 }
 

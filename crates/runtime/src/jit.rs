@@ -42,7 +42,8 @@ fn hooks() -> Option<&'static Hooks> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_jit_enter(driver: u64, greens: *const u64) -> usize {
     match hooks() {
-        // SAFETY: by contract.
+        // SAFETY: the operation `jit_enter` passes a word for each green variable of the driver and
+        // has saved its roots.
         Some(hooks) => unsafe { (hooks.enter)(driver as usize, greens) },
         None => 0,
     }
@@ -55,7 +56,7 @@ pub unsafe extern "C" fn rpy_jit_enter(driver: u64, greens: *const u64) -> usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_jit_set_param(driver: i64, parameter: i64, value: i64) {
     if let Some(hooks) = hooks() {
-        // SAFETY: by contract.
+        // SAFETY: compiled code, the mutator, calls this with three numbers.
         unsafe { (hooks.set_param)(driver, parameter, value) }
     }
 }
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn rpy_jit_set_param(driver: i64, parameter: i64, value: i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_jit_unique_string(string: usize, wide: i64) -> usize {
     match hooks() {
-        // SAFETY: by contract.
+        // SAFETY: residual code passes null or a live string and has saved its roots.
         Some(hooks) => unsafe { (hooks.unique_string)(string, wide) },
         None => string,
     }
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn rpy_jit_unique_string(string: usize, wide: i64) -> usiz
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_jit_field_written(field: usize) {
     if let Some(hooks) = hooks() {
-        // SAFETY: by contract.
+        // SAFETY: compiled code, the mutator, calls this with the address of a field.
         unsafe { (hooks.field_written)(field) }
     }
 }

@@ -68,7 +68,8 @@ pub unsafe extern "C" fn rpy_main(
     table: &ProgramTable,
 ) -> c_int {
     exc::set_standalone();
-    // SAFETY: by contract.
+    // SAFETY: `main` of a built program passes its arguments and the table of the program, which is
+    // static. This is the only thread.
     unsafe {
         setup(stack_size(), table.collector());
         let args = argv_slices(argc, argv);
@@ -79,7 +80,8 @@ pub unsafe extern "C" fn rpy_main(
 fn argv_slices<'a>(argc: c_int, argv: *const *const c_char) -> impl Fn(usize) -> &'a [u8] {
     move |i| {
         debug_assert!(i < argc as usize);
-        // SAFETY: by the contract of `rpy_main`.
+        // SAFETY: `rpy_main` was given `argc` strings, each with a zero byte at its end, which live
+        // as long as the process.
         unsafe { os::c_bytes(*argv.add(i)) }
     }
 }
@@ -122,7 +124,7 @@ fn stack_in_use() -> usize {
 /// # Safety
 /// The caller becomes the only mutator thread, and there is no heap.
 pub unsafe fn setup(stack: usize, collector: gc::Collector) {
-    // SAFETY: by contract.
+    // SAFETY: the caller becomes the only mutator thread, and there is no heap.
     unsafe { gc::setup(stack, collector) }
 }
 
@@ -134,7 +136,8 @@ pub unsafe fn setup(stack: usize, collector: gc::Collector) {
 pub unsafe fn run<'a>(table: &ProgramTable, argc: usize, arg: impl Fn(usize) -> &'a [u8]) -> c_int {
     crash::set_places(table.places.0);
     crash::install();
-    // SAFETY: by contract.
+    // SAFETY: the table describes a program that is loaded, and this thread is the mutator of a
+    // heap that is set up.
     unsafe { call_entry(table, argc, arg) }
 }
 
@@ -147,7 +150,8 @@ pub(crate) unsafe fn call_entry<'a>(
     argc: usize,
     arg: impl Fn(usize) -> &'a [u8],
 ) -> c_int {
-    // SAFETY: by contract.
+    // SAFETY: the table describes a program that is loaded, with an entry point of the type that
+    // `argv` says. This thread is the mutator, and `list` is the entry point's argument.
     unsafe {
         let list = make_argv(table, argc, arg);
         let code = match table.argv {
@@ -208,7 +212,8 @@ unsafe fn make_argv<'a>(
 /// # Safety
 /// The table describes the types; the caller's roots are saved.
 pub unsafe fn make_string(table: &ProgramTable, bytes: &[u8]) -> *mut RpyString {
-    // SAFETY: by contract.
+    // SAFETY: the table has the type of strings, the caller's roots are saved, and the new string
+    // has room for the bytes.
     unsafe {
         let s = api::malloc_varsize_surely(&*table.string.0, bytes.len(), false) as *mut RpyString;
         RpyString::bytes(s).copy_from_slice(bytes);

@@ -132,7 +132,8 @@ const TABLE: u8 = 0x3b;
 impl Description {
     /// That of the function with the code at an address, in a file with that header of descriptions.
     unsafe fn find(header: usize, pc: usize) -> Option<Description> {
-        // SAFETY: by contract of the caller.
+        // SAFETY: `caller` passes the header of a loaded file, whose rows and descriptions are
+        // mapped as long as it is loaded.
         unsafe {
             let mut r = bytes(header, 12);
             let known = [r.byte()?, r.byte()?, r.byte()?, r.byte()?];
@@ -353,14 +354,15 @@ impl Rules {
 
 /// Bytes of a loaded file.
 unsafe fn bytes(start: usize, len: usize) -> Reader<'static> {
-    // SAFETY: by contract of the caller.
+    // SAFETY: the callers pass an address in descriptions of a loaded file, which are mapped as
+    // long as it is loaded, and a length from there.
     let bytes = unsafe { core::slice::from_raw_parts(start as *const u8, len) };
     Reader { bytes, at: 0 }
 }
 
 /// The contents of a record, which begins with its length.
 unsafe fn record(at: usize) -> Option<Reader<'static>> {
-    // SAFETY: by contract of the caller.
+    // SAFETY: `at` is the address of a record in a loaded file, which begins with its length.
     unsafe {
         let len = (at as *const u32).read_unaligned();
         // 0 ends a section, and the largest number announces a length of eight bytes.

@@ -116,7 +116,7 @@ pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
 pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     const WORDS: usize = 20;
     let frame = (end as *mut usize).wrapping_sub(WORDS);
-    // SAFETY: by contract.
+    // SAFETY: the caller has a stack that ends at `end`, with room for these words.
     unsafe {
         frame.write_bytes(0, WORDS);
         // What the call would return to.
@@ -188,7 +188,7 @@ pub(crate) unsafe fn follows_call(address: usize) -> bool {
     if !address.is_multiple_of(4) {
         return false;
     }
-    // SAFETY: by contract.
+    // SAFETY: there is code in the four bytes before `address`, a multiple of four.
     let instruction = unsafe { *((address - 4) as *const u32) };
     let bl = instruction & 0xfc00_0000 == 0x9400_0000;
     let blr = instruction & 0xffff_fc1f == 0xd63f_0000;

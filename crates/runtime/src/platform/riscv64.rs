@@ -162,7 +162,7 @@ pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
 pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     const WORDS: usize = 26;
     let frame = (end as *mut usize).wrapping_sub(WORDS);
-    // SAFETY: by contract.
+    // SAFETY: the caller has a stack that ends at `end`, with room for these words.
     unsafe {
         frame.write_bytes(0, WORDS);
         // What the call would return to.
@@ -244,7 +244,7 @@ pub(crate) unsafe fn follows_call(address: usize) -> bool {
     if !address.is_multiple_of(2) {
         return false;
     }
-    // SAFETY: by contract.
+    // SAFETY: there is code in the four bytes before `address`, a multiple of two.
     let half = |back: usize| unsafe { u32::from(*((address - back) as *const u16)) };
     // `jal` and `jalr` that leave in x1 where to return to, and the short form of the latter.
     let long = half(4);

@@ -33,7 +33,7 @@ pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
 pub(crate) unsafe fn new_stack(end: usize, function: usize) -> usize {
     // Four registers, where to return to, and what makes the stack look as if that had been called.
     let frame = (end as *mut usize).wrapping_sub(8);
-    // SAFETY: by contract.
+    // SAFETY: the caller has a stack that ends at `end`, with room for these words.
     unsafe {
         frame.write_bytes(0, 8);
         *frame.add(6) = function;
@@ -98,7 +98,7 @@ pub(crate) fn current_registers() -> Registers {
 /// # Safety
 /// There is code before that address, of a few instructions at the least.
 pub(crate) unsafe fn follows_call(address: usize) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: there is code in the five bytes before `address`.
     let byte = |back: usize| unsafe { *((address - back) as *const u8) };
     byte(5) == 0xe8 || (2..=4).any(|n| byte(n) == 0xff && byte(n - 1) & 0x38 == 0x10)
 }
