@@ -93,7 +93,8 @@ impl Argument for Str {
     type Raw = *mut RpyString;
     type Arg<'a> = &'a mut [u8];
     unsafe fn from_raw<'a>(raw: *mut RpyString) -> &'a mut [u8] {
-        // SAFETY: by contract.
+        // SAFETY: compiled code passes a live string, which does not move before the function
+        // returns.
         unsafe { RpyString::bytes(raw) }
     }
     fn from_value<'a>(value: &'a mut Value<'_>) -> Option<&'a mut [u8]> {
@@ -106,7 +107,8 @@ impl Argument for Str {
     type Held = HeldStr;
 
     unsafe fn hold(raw: *mut RpyString) -> HeldStr {
-        // SAFETY: by contract; the string is a root from now on.
+        // SAFETY: the string is live, and from now on a root in a new word of the shadow stack. The
+        // copy has room for its bytes.
         unsafe {
             let s = state();
             let root = (*s).root_stack_top;
@@ -181,7 +183,8 @@ macro_rules! externals {
             unsafe extern "C" fn $name(
                 $($arg: <$ty as Argument>::Raw),*
             ) -> $result {
-                // SAFETY: by contract.
+                // SAFETY: compiled code passes live strings, which stay in place: no function that
+                // takes strings collects.
                 $path($(unsafe { <$ty as Argument>::from_raw($arg) }),*)
             }
         )*
@@ -194,7 +197,8 @@ macro_rules! externals {
             /// Strings are live; the caller's roots are saved.
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $slow($($a: <$t as Argument>::Raw),*) -> $r {
-                // SAFETY: by contract. Nothing of the program's is touched without the lock.
+                // SAFETY: compiled code passes live strings and has saved its roots. Without the
+                // lock, `$f` gets copies only; `let_go` runs with the lock again.
                 unsafe {
                     if !threads::started() {
                         return $f($(<$t as Argument>::from_raw($a)),*);

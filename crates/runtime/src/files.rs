@@ -20,7 +20,7 @@ pub fn dup(fd: i64) -> i64 {
 /// `dup2`
 #[cfg(unix)]
 pub fn dup2(from: i64, to: i64) -> i64 {
-    // SAFETY: as for `dup`.
+    // SAFETY: a descriptor that is invalid is an error, no more.
     checked(i64::from(unsafe { sys::dup2(from as c_int, to as c_int) }))
 }
 
@@ -37,13 +37,13 @@ pub fn pipe() -> i64 {
 
 /// `ftruncate`
 pub fn ftruncate(fd: i64, len: i64) -> i64 {
-    // SAFETY: as for `dup`.
+    // SAFETY: a descriptor that is invalid is an error, no more.
     checked(i64::from(unsafe { sys::ftruncate(fd as c_int, len) }))
 }
 
 /// `fsync`
 pub fn fsync(fd: i64) -> i64 {
-    // SAFETY: as for `dup`.
+    // SAFETY: a descriptor that is invalid is an error, no more.
     checked(i64::from(unsafe { sys::fsync(fd as c_int) }))
 }
 
@@ -113,7 +113,8 @@ pub fn listdir(path: &mut [u8], out: &mut [u8]) -> i64 {
             // SAFETY: names end in a zero byte.
             #[cfg(unix)]
             let entry = unsafe { (&raw const (*entry).name).cast() };
-            // SAFETY: as above.
+            // SAFETY: names end in a zero byte, and the entry lives until the next call of
+            // `readdir`.
             let name = unsafe { c_bytes(entry) };
             if name == b"." || name == b".." {
                 continue;

@@ -18,7 +18,8 @@ pub(crate) const ENAMETOOLONG: i64 = 36;
 /// # Safety
 /// `s` is such a string and outlives the result.
 pub unsafe fn c_bytes<'a>(s: *const c_char) -> &'a [u8] {
-    // SAFETY: by contract.
+    // SAFETY: `s` ends in a zero byte, which `strlen` finds, and the caller keeps it as long as the
+    // result.
     unsafe { core::slice::from_raw_parts(s.cast(), sys::strlen(s)) }
 }
 
@@ -105,13 +106,13 @@ pub fn close(fd: i64) -> i64 {
 
 /// `lseek`
 pub fn lseek(fd: i64, pos: i64, how: i64) -> i64 {
-    // SAFETY: as for `close`.
+    // SAFETY: a descriptor that is invalid is an error, no more.
     checked(unsafe { sys::lseek(fd as c_int, pos, how as c_int) })
 }
 
 /// `isatty`
 pub fn isatty(fd: i64) -> bool {
-    // SAFETY: as for `close`.
+    // SAFETY: a descriptor that is invalid is an error, no more.
     unsafe { sys::isatty(fd as c_int) != 0 }
 }
 

@@ -59,7 +59,7 @@ fn map_as(len: usize, flags: c_int) -> Option<usize> {
 /// # Safety
 /// Nothing uses that memory any more.
 pub(crate) unsafe fn unmap(start: usize, len: usize) {
-    // SAFETY: by contract.
+    // SAFETY: the caller owns the mapping and does not use it any more.
     unsafe { sys::munmap(start as *mut c_void, len) };
 }
 
@@ -69,10 +69,10 @@ pub(crate) unsafe fn unmap(start: usize, len: usize) {
 /// They are mapped, and nothing uses them.
 pub(crate) unsafe fn guard(start: usize, len: usize) {
     if cfg!(miri) {
-        // SAFETY: by contract.
+        // SAFETY: the caller owns the pages and does not use what they hold.
         return unsafe { forget(start, len) };
     }
-    // SAFETY: by contract.
+    // SAFETY: the caller owns the pages and does not use them.
     unsafe { sys::mprotect(start as *mut c_void, len, sys::PROT_NONE) };
 }
 
@@ -82,10 +82,10 @@ pub(crate) unsafe fn guard(start: usize, len: usize) {
 /// They are mapped, and nothing uses what they hold.
 pub(crate) unsafe fn discard(start: usize, len: usize) {
     if cfg!(miri) {
-        // SAFETY: by contract.
+        // SAFETY: the caller owns the pages and does not use what they hold.
         return unsafe { forget(start, len) };
     }
-    // SAFETY: by contract.
+    // SAFETY: the caller owns the pages and does not use what they hold.
     unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_DONTNEED) };
 }
 
@@ -98,7 +98,8 @@ pub(crate) const HUGE: usize = if cfg!(miri) { 1 } else { 2 << 20 };
 /// It is mapped.
 pub(crate) unsafe fn prefer_huge(start: usize, len: usize) {
     if !cfg!(miri) {
-        // SAFETY: by contract. It is no error if that cannot be done.
+        // SAFETY: the pages are mapped, and advice changes nothing of what they hold. A failure is
+        // no error.
         unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_HUGEPAGE) };
     }
 }
@@ -110,7 +111,8 @@ pub(crate) unsafe fn prefer_huge(start: usize, len: usize) {
 pub(crate) unsafe fn avoid_huge(at: usize) {
     if !cfg!(miri) {
         let start = at & !(HUGE - 1);
-        // SAFETY: by contract. It is no error if that cannot be done.
+        // SAFETY: the large page around the address is mapped, and advice changes nothing of what
+        // it holds. A failure is no error.
         unsafe { sys::madvise(start as *mut c_void, HUGE, sys::MADV_NOHUGEPAGE) };
     }
 }
@@ -125,7 +127,7 @@ pub(crate) unsafe fn forget(start: usize, len: usize) {
     const PIECE: usize = 4096;
     if cfg!(miri) {
         let (mut at, end) = (start, start + len);
-        // SAFETY: by contract.
+        // SAFETY: the caller owns these `len` bytes and does not use what they hold.
         unsafe {
             while end - at >= PIECE {
                 (at as *mut MaybeUninit<[u8; PIECE]>).write(MaybeUninit::uninit());

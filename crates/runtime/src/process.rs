@@ -74,7 +74,7 @@ pub fn fork() -> i64 {
     // SAFETY: the child goes on with this thread alone, which has the lock.
     let pid = checked(i64::from(unsafe { sys::fork() }));
     if pid == 0 {
-        // SAFETY: as above.
+        // SAFETY: this is the child, whose one thread has the lock of the threads.
         unsafe { threads::after_fork() };
         crate::debug::forked(0);
     }

@@ -52,7 +52,8 @@ impl Quarantine {
     }
 
     unsafe fn keep(&mut self, block: usize, size: usize) {
-        // SAFETY: by contract of `rpy_checked_free`.
+        // SAFETY: `rpy_checked_free` calls this while `BUSY` keeps other threads out. The blocks in
+        // the ring came from the C library and are kept since they were freed.
         unsafe {
             while self.count == MOST_BLOCKS || self.count > 0 && self.bytes + size > MOST_BYTES {
                 self.give_back();
@@ -71,7 +72,8 @@ impl Quarantine {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpy_checked_free(block: usize, location: &'static Location, frame: usize) {
     let start = block as *mut u64;
-    // SAFETY: by contract; no block is smaller than a word.
+    // SAFETY: the block is null or came from `malloc`, which gives no less than a word; `keep` is
+    // called by one thread at a time.
     unsafe {
         if start.is_null() {
             return;

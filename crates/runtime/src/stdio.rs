@@ -96,7 +96,7 @@ pub fn standard(which: i64) -> i64 {
 /// Here and below `file` is a file that has been opened and not closed, or the C
 /// library's own misfortune is the program's.
 pub fn set_buffer(file: i64, mode: i64, size: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed.
     checked(i64::from(unsafe {
         setvbuf(
             pointer(file),
@@ -109,20 +109,21 @@ pub fn set_buffer(file: i64, mode: i64, size: i64) -> i64 {
 
 /// `fclose`
 pub fn close(file: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed, and does not use
+    // again.
     checked(i64::from(unsafe { fclose(pointer(file)) }))
 }
 
 /// `pclose`: the status of the command.
 #[cfg(unix)]
 pub fn pclose(file: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` came from `popen`, is not closed, and the program does not use it again.
     checked(i64::from(unsafe { c_pclose(pointer(file)) }))
 }
 
 /// `n`, or the error that stopped the last operation, which is then forgotten.
 fn unless_error(file: i64, n: usize) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed.
     unsafe {
         if ferror(pointer(file)) != 0 {
             let error = -errno();
@@ -152,7 +153,7 @@ pub fn read(file: i64, out: &mut [u8]) -> i64 {
 pub fn line(file: i64, out: &mut [u8]) -> i64 {
     let mut n = 0;
     while n < out.len() {
-        // SAFETY: by contract.
+        // SAFETY: `file` is a `FILE` that the program has opened and not closed.
         let c = unsafe { getc_unlocked(pointer(file)) };
         let Ok(byte) = u8::try_from(c) else {
             return if n > 0 {
@@ -183,13 +184,13 @@ pub fn write(file: i64, s: &mut [u8]) -> i64 {
 
 /// `fflush`
 pub fn flush(file: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed.
     checked(i64::from(unsafe { fflush(pointer(file)) }))
 }
 
 /// `fseek`
 pub fn seek(file: i64, pos: i64, how: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed.
     checked(i64::from(unsafe {
         fseeko(pointer(file), pos, how as c_int)
     }))
@@ -197,12 +198,12 @@ pub fn seek(file: i64, pos: i64, how: i64) -> i64 {
 
 /// `ftell`
 pub fn tell(file: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed.
     checked(unsafe { ftello(pointer(file)) })
 }
 
 /// `fileno`
 pub fn fileno(file: i64) -> i64 {
-    // SAFETY: by contract.
+    // SAFETY: `file` is a `FILE` that the program has opened and not closed.
     checked(i64::from(unsafe { c_fileno(pointer(file)) }))
 }

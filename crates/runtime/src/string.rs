@@ -22,7 +22,8 @@ impl RpyString {
     /// # Safety
     /// `s` points to a live string that nothing else reads or moves meanwhile.
     pub unsafe fn bytes<'a>(s: *mut RpyString) -> &'a mut [u8] {
-        // SAFETY: by contract; the bytes follow the fixed part.
+        // SAFETY: `s` is a live string, so `length` bytes follow its fixed part; the caller vouches
+        // that nothing else uses them meanwhile.
         unsafe { core::slice::from_raw_parts_mut(s.add(1).cast(), (*s).length) }
     }
 }
