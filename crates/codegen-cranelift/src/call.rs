@@ -41,7 +41,8 @@ pub struct TracebackPlace {
 /// # Safety
 /// The program's static data is still mapped.
 unsafe fn current_exception() -> Option<RaisedException> {
-    // SAFETY: by contract; names in locations end in a zero byte.
+    // SAFETY: the program is still loaded, so class names and locations, which are static, are
+    // mapped. Texts of locations end in a zero byte.
     unsafe {
         let class = exc::current_exception_name()?;
         let text = |s: *const u8| CStr::from_ptr(s.cast()).to_string_lossy().into_owned();
@@ -119,8 +120,8 @@ pub fn call_function<T>(
 pub fn call_trampoline(image: &LoadedImage, at: Place) -> Result<(), RaisedException> {
     with_heap(stack_left(), image.collector(), image.data(), || {
         image.expect_faults();
-        // SAFETY: by the contract it is a trampoline that reads no arguments; the heap is
-        // set up for this thread.
+        // SAFETY: the caller passes the place of a trampoline of this image whose function takes no
+        // arguments. `with_heap` has set the heap up for this thread.
         unsafe { enter(image.address(at), &[]) }.map(|_| ())
     })
 }
@@ -134,7 +135,8 @@ unsafe fn enter(trampoline: usize, arguments: &[i128]) -> Result<i128, RaisedExc
     let mut word = 0i128;
     // Residual code of a just-in-time compiler records no places: what is there is old.
     exc::clear_tracebacks();
-    // SAFETY: by contract.
+    // SAFETY: the address is that of a trampoline of a loaded image, which reads as many slots as
+    // there are and writes one. The heap is set up for this thread.
     let raised = unsafe {
         let trampoline: extern "C" fn(*const i128, *mut i128) = std::mem::transmute(trampoline);
         trampoline(arguments.as_ptr(), &raw mut word);
@@ -220,7 +222,8 @@ impl Memory for NativeMemory<'_> {
         if addr == 0 {
             return Err(HeapError::Null);
         }
-        // SAFETY: as for `bytes`.
+        // SAFETY: addresses come from the program, whose objects are alive. Nothing runs while the
+        // slice is in use.
         Ok(unsafe { std::slice::from_raw_parts_mut(addr as usize as *mut u8, size) })
     }
 }

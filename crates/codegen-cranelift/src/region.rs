@@ -168,7 +168,8 @@ impl Region {
     /// # Safety
     /// The writer has loaded a program with that table, and this process has entered.
     pub unsafe fn run(&self, table: usize, argv: &[Vec<u8>]) -> Result<i32, CodegenError> {
-        // SAFETY: by contract.
+        // SAFETY: the writer has loaded a program with its table at that address, and `enter` has
+        // mapped code and data in this process.
         unsafe { run_table(table, 0..0, argv) }
     }
 }

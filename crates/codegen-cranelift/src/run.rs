@@ -75,10 +75,12 @@ pub(crate) unsafe fn run_table(
         let thread = std::thread::Builder::new()
             .stack_size(STACK)
             .spawn_scoped(scope, || {
-                // SAFETY: by contract.
+                // SAFETY: the caller has a program table at that address, which stays mapped until
+                // the thread is joined.
                 let table = unsafe { &*(table as *const start::ProgramTable) };
                 with_heap(STACK - STACK_MARGIN, table.collector(), data, || {
-                    // SAFETY: by contract; the heap is for this thread.
+                    // SAFETY: the table describes a program that is loaded, and `with_heap` has
+                    // made this thread the mutator.
                     unsafe { start::run(table, argv.len(), |i| &argv[i]) }
                 })
             })

@@ -63,7 +63,7 @@ impl<'a> Arrived<'a> {
             // SAFETY: the shadow stack has room for what the machine stack has room for.
             unsafe { *arrived.roots.add(n) = arrived.words[*word] as usize };
         }
-        // SAFETY: as above.
+        // SAFETY: the mutator's own state; the words below the new top have just been written.
         unsafe { rpy_state.root_stack_top = arrived.roots.add(values.roots.len()) };
         arrived
     }

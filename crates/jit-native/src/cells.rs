@@ -46,7 +46,7 @@ pub(crate) fn second(cell: usize) -> usize {
 
 /// What is in a word of [`Words`] that is still there.
 pub(crate) fn load(at: usize) -> u64 {
-    // SAFETY: as for `store`.
+    // SAFETY: the caller has the address from `Words`, whose words do not move.
     unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Acquire)
 }
 

@@ -574,7 +574,8 @@ impl Exception {
     }
 
     fn restore(&self) {
-        // SAFETY: as above; calls of the program have given their roots back.
+        // SAFETY: the mutator's own state. Calls of the program have given their roots back, so the
+        // word that `put_aside` wrote is the last one.
         unsafe {
             let state = &raw mut rpy_state;
             (*state).exc_type = self.etype;
@@ -586,7 +587,7 @@ impl Exception {
 
 unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
     // Fast path of most visits. It cannot panic, so it needs no `catch_unwind`.
-    // SAFETY: as in `with_current`.
+    // SAFETY: `CURRENT` is null or a compiler that lives as long as the hooks are set.
     let passes = unsafe { CURRENT.load(Relaxed).as_ref() };
     if passes.is_some_and(|jit| jit.passes(driver, greens)) {
         return 0;
@@ -602,7 +603,8 @@ unsafe extern "C" fn enter(driver: usize, greens: *const u64) -> usize {
 /// [`arrival_code`]: taipan_codegen_cranelift::arrival_code
 pub(crate) unsafe extern "C" fn resume(cell: usize) -> usize {
     with_current(|jit| {
-        // SAFETY: by contract; what a cell's values are stays there as long as the cell.
+        // SAFETY: `arrival_code` calls this in the mutator for a cell of the compiler. Its second
+        // word is the address of a `Values`, which stays as long as the cell.
         let arrived = unsafe { Arrived::new(&*(load(second(cell)) as *const Values)) };
         with_room(|| jit.resume(cell, &arrived))
     })

@@ -609,7 +609,7 @@ impl<'p> Functions<'p> {
                     let mut world = self.world(jit);
                     value = Some(world.stable(word, *ty));
                 }
-                // SAFETY: as above.
+                // SAFETY: this is the mutator.
                 let words = match moves == unsafe { collections() } {
                     true => words,
                     false => Vec::new(),

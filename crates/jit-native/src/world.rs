@@ -286,7 +286,8 @@ impl Memory for InProcess<'_, '_> {
         if addr == 0 {
             return Err(HeapError::Null);
         }
-        // SAFETY: as for `bytes`.
+        // SAFETY: addresses come from the program, whose objects are alive. Nothing of the program
+        // runs while the slice is in use.
         Ok(unsafe { std::slice::from_raw_parts_mut(addr as usize as *mut u8, size) })
     }
 

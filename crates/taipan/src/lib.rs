@@ -53,7 +53,8 @@ pub fn command() -> clap::Command {
 /// # Safety
 /// Nothing of the compiler has run in this process, and it has one thread.
 pub unsafe fn main() -> ExitCode {
-    // SAFETY: as the caller promises.
+    // SAFETY: the process has one thread, and nothing of the compiler has run: the caller is `main`
+    // of the binary.
     unsafe { taipan_driver::wake() };
     if let Ok(filter) = std::env::var("TAIPAN_LOG") {
         tracing_subscriber::fmt()

@@ -47,7 +47,8 @@ pub(crate) unsafe fn prepare(command: &mut Command) -> Result<(), u8> {
             let found = test_paths(db, &here);
             paths.extend(found.iter().map(|p| shortened(p, &here)));
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller vouches that the process has one thread; reading a configuration
+        // starts none.
         unsafe { set_variables(&config.env) };
         return Ok(());
     }
@@ -70,7 +71,8 @@ pub(crate) unsafe fn prepare(command: &mut Command) -> Result<(), u8> {
         let all = options
             .as_ref()
             .map_or_else(|| config.env.clone(), |o| o.environment(&config.env));
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller vouches that the process has one thread; reading a configuration and
+        // looking for targets starts none.
         unsafe { set_variables(&all) };
     }
     if let Some(options) = options {
@@ -85,7 +87,7 @@ pub(crate) unsafe fn prepare(command: &mut Command) -> Result<(), u8> {
 unsafe fn set_variables(variables: &[(String, String)]) {
     for (name, value) in variables {
         if std::env::var_os(OsStr::new(name)).is_none() {
-            // SAFETY: as the caller promises.
+            // SAFETY: the process has one thread, so no other one reads the environment.
             unsafe { std::env::set_var(name, value) };
         }
     }

@@ -382,7 +382,8 @@ impl Serving {
         // SAFETY: nothing uses them from here on; the mapping stays without its file.
         unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
         let result = entered.and_then(|()| match what {
-            // SAFETY: by contract, and this process has just entered.
+            // SAFETY: the region holds a program with that table, which the watcher has loaded
+            // before it asked for the start, and this process has just entered.
             Start::Loaded(program) => unsafe {
                 let loaded = program.library.map_or(Ok(()), |l| l.load());
                 let run = || self.region.run(program.table, &self.argv);

@@ -55,7 +55,7 @@ pub(crate) unsafe fn set_environment(args: &RpythonArgs) {
         ..
     }) = Plan::new(args)
     {
-        // SAFETY: as the caller promises.
+        // SAFETY: the process has one thread, so no other one reads the environment.
         unsafe { std::env::set_var("CC", compiler) };
     }
 }

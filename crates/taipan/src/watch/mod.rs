@@ -137,7 +137,7 @@ pub(crate) fn launcher(args: &WatchArgs) -> Option<std::io::Result<Launcher>> {
         .chain(args.run.args().iter().map(String::as_str))
         .map(|a| a.as_bytes().to_vec())
         .collect();
-    // SAFETY: by the contract of this function.
+    // SAFETY: `main` calls this before it starts a thread.
     Some(unsafe { Launcher::fork(argv, input) })
 }
 
