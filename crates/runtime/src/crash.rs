@@ -57,6 +57,8 @@ static PLACES: AtomicUsize = AtomicUsize::new(0);
 const MOST_CALLS: usize = 100;
 /// Frames that are followed at most, of any code.
 const MOST_FRAMES: usize = 1 << 14;
+/// Bytes of the longest call instruction that [`follows_call`] reads.
+const LONGEST_CALL: usize = 5;
 /// Words of a stack that are looked at for return addresses.
 const MOST_WORDS: usize = 1 << 16;
 /// Addresses below are those of fields of null.
@@ -396,9 +398,9 @@ impl Way {
             // Up to where the stack ends.
             let n = read(at, &mut words);
             for word in &words[..n] {
-                // SAFETY: code of the program is before that address.
-                if table.find_row(word.wrapping_sub(1)).is_some() && unsafe { follows_call(*word) }
-                {
+                let is_code = |back| table.find_row(word.wrapping_sub(back)).is_some();
+                // SAFETY: code of the program is mapped in one piece, from the first byte that is read to the last one.
+                if is_code(1) && is_code(LONGEST_CALL) && unsafe { follows_call(*word) } {
                     self.push(table, word.wrapping_sub(1), false);
                 }
             }
