@@ -10,7 +10,7 @@ use taipan_language::Machine;
 use crate::command::run;
 
 /// What every C compiler is told: integers wrap, nothing is assumed of null pointers nor of what
-/// pointers of different types point to (which makes no program faster, see docs/benchmarks.md), and floats are
+/// pointers of different types point to (which makes no program faster, see docs/benchmarks/code.md), and floats are
 /// those of IEEE 754. gcc makes two loops of one with a branch that does not change at `-O3` only, and spectralnorm
 /// takes 8% less time by it. Warnings about generated text help nobody.
 pub const FLAGS: &[&str] = &[
