@@ -125,7 +125,7 @@ impl LoadedImage {
         let addresses = addresses.collect::<Result<Vec<usize>, _>>()?;
         let handle = open_own(file).map_err(CodegenError::c_library)?;
         let find = |name: &CStr| {
-            // SAFETY: the library is open.
+            // SAFETY: the handle is that of an open library, and the name ends in a zero byte.
             let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
             match found.is_null() {
                 true => Err(CodegenError::new(
@@ -246,7 +246,7 @@ impl Drop for LoadedImage {
                 libc::munmap(mapped.base as *mut _, mapped.size);
             },
             Loaded::Filed(_) => {}
-            // SAFETY: nobody refers to it any more.
+            // SAFETY: this value is the only one that refers to the library.
             Loaded::Library(library) => unsafe {
                 libc::dlclose(library.handle);
             },

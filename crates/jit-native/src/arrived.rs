@@ -85,7 +85,8 @@ impl<'a> Arrived<'a> {
     fn now(&self) -> Vec<u64> {
         let mut words = self.words.clone();
         for (n, word) in self.values.roots.iter().enumerate() {
-            // SAFETY: it was written there.
+            // SAFETY: `new` wrote a root to this word of the shadow stack, which is below the top
+            // as long as the value lives.
             words[*word] = unsafe { *self.roots.add(n) } as u64;
         }
         words

@@ -55,7 +55,7 @@ impl Chunk {
     /// A new one, near that address if there is room.
     fn map(near: usize, size: usize) -> io::Result<Chunk> {
         let hint = near.saturating_sub(size + (64 << 20)) & !(PAGE - 1);
-        // SAFETY: a new mapping.
+        // SAFETY: a new mapping, which replaces none: the address is a hint.
         let base = unsafe {
             libc::mmap(
                 hint as *mut _,
@@ -221,7 +221,7 @@ impl CodeMemory {
                     }
                 };
                 protect(libc::PROT_READ | libc::PROT_WRITE)?;
-                // SAFETY: they can be written to now.
+                // SAFETY: the pages are mapped and writable now, and `at` has room for the bytes.
                 unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
                 protect(libc::PROT_READ | libc::PROT_EXEC)
             }

@@ -270,7 +270,8 @@ impl<'p> NativeJit<'p> {
         if self.busy.get().is_some() || self.broken.get() {
             return 0;
         }
-        // SAFETY: the caller is the mutator.
+        // SAFETY: compiled code calls this in the mutator thread, and greens of this kind are
+        // objects.
         let is_young = |i: &usize| unsafe { rpy_gc_can_move(greens[*i] as usize) };
         if d.objects.iter().any(is_young) {
             let mut greens = greens.to_vec();

@@ -142,7 +142,8 @@ unsafe fn set(signal: c_int, handler: usize, flags: c_int) {
         flags,
         restorer: 0,
     };
-    // SAFETY: as the C library has it.
+    // SAFETY: the structure is laid out as the C library's, and handlers have the type that the
+    // flags require.
     unsafe { sigaction(signal, &raw const action, core::ptr::null_mut()) };
 }
 
@@ -182,7 +183,10 @@ struct Table {
 }
 
 impl Table {
-    /// SAFETY: the table that is set stays as long as the program runs.
+    /// The table of the program that runs, if it has one.
+    ///
+    /// # Safety
+    /// The table stays as long as the program runs.
     unsafe fn current() -> Option<Table> {
         let start = PLACES.load(Relaxed) as *const Places;
         // SAFETY: `set_places` was given null or the table of the program, which stays as long as

@@ -167,7 +167,7 @@ fn keep_prefixes(prefixes: &[u8]) {
 /// The prefixes that are asked for, if sections are shown by prefix.
 fn prefixes() -> Option<impl Iterator<Item = &'static [u8]>> {
     let start = PREFIXES.load(Relaxed);
-    // SAFETY: the text stays.
+    // SAFETY: `keep_prefixes` stored text and length, and never gives the text back.
     let all = (!start.is_null())
         .then(|| unsafe { core::slice::from_raw_parts(start, PREFIXES_LEN.load(Relaxed)) })?;
     Some(all.split(|b| *b == b','))
@@ -267,7 +267,7 @@ pub fn offset() -> i64 {
     if !READY.load(Relaxed) {
         return -1;
     }
-    // SAFETY: asks for a value.
+    // SAFETY: an invalid descriptor is an error, no more.
     unsafe { sys::lseek(FILE.load(Relaxed), 0, CURRENT) }
 }
 
@@ -280,7 +280,7 @@ pub fn forked(_offset: i64) {
     if READY.swap(false, Relaxed) {
         let file = FILE.swap(2, Relaxed);
         if file != 2 {
-            // SAFETY: nobody else uses it.
+            // SAFETY: the descriptor was opened here, and `FILE` no longer names it.
             unsafe { sys::close(file) };
         }
         PROFILE.store(false, Relaxed);

@@ -41,7 +41,7 @@ pub(crate) fn checked(result: i64) -> i64 {
 /// The errno of the last function that failed, or what was set since.
 pub fn saved_errno() -> i64 {
     match threads::saved_errno() {
-        // SAFETY: it is this thread's own.
+        // SAFETY: the word belongs to the calling thread, which is alive.
         Some(own) => unsafe { *own },
         None => sys::SAVED_ERRNO.load(Relaxed),
     }

@@ -40,7 +40,7 @@ pub(crate) fn room(bytes: i64) -> bool {
     let len = len.max(1);
     match map_as(len, sys::MAP_ANON_PRIVATE) {
         Some(start) => {
-            // SAFETY: nobody else knows of it.
+            // SAFETY: the mapping was made just before, and no other code has its address.
             unsafe { unmap(start, len) };
             true
         }
@@ -69,7 +69,7 @@ pub(crate) unsafe fn unmap(start: usize, len: usize) {
 /// They are mapped, and nothing uses them.
 pub(crate) unsafe fn guard(start: usize, len: usize) {
     if cfg!(miri) {
-        // SAFETY: the caller owns the pages and does not use what they hold.
+        // SAFETY: the caller owns the pages and does not use their contents.
         return unsafe { forget(start, len) };
     }
     // SAFETY: the caller owns the pages and does not use them.
@@ -82,10 +82,10 @@ pub(crate) unsafe fn guard(start: usize, len: usize) {
 /// They are mapped, and nothing uses what they hold.
 pub(crate) unsafe fn discard(start: usize, len: usize) {
     if cfg!(miri) {
-        // SAFETY: the caller owns the pages and does not use what they hold.
+        // SAFETY: the caller owns the pages and does not use their contents.
         return unsafe { forget(start, len) };
     }
-    // SAFETY: the caller owns the pages and does not use what they hold.
+    // SAFETY: the caller owns the pages and does not use their contents.
     unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_DONTNEED) };
 }
 
@@ -98,7 +98,7 @@ pub(crate) const HUGE: usize = if cfg!(miri) { 1 } else { 2 << 20 };
 /// It is mapped.
 pub(crate) unsafe fn prefer_huge(start: usize, len: usize) {
     if !cfg!(miri) {
-        // SAFETY: the pages are mapped, and advice changes nothing of what they hold. A failure is
+        // SAFETY: the pages are mapped, and advice does not change their contents. A failure is
         // no error.
         unsafe { sys::madvise(start as *mut c_void, len, sys::MADV_HUGEPAGE) };
     }
@@ -127,7 +127,7 @@ pub(crate) unsafe fn forget(start: usize, len: usize) {
     const PIECE: usize = 4096;
     if cfg!(miri) {
         let (mut at, end) = (start, start + len);
-        // SAFETY: the caller owns these `len` bytes and does not use what they hold.
+        // SAFETY: the caller owns these `len` bytes and does not use their contents.
         unsafe {
             while end - at >= PIECE {
                 (at as *mut MaybeUninit<[u8; PIECE]>).write(MaybeUninit::uninit());

@@ -66,7 +66,8 @@ impl Context {
     /// It is suspended.
     unsafe fn slots(&self) -> impl Iterator<Item = *mut usize> + use<> {
         let base = self.roots as *mut usize;
-        // SAFETY: both are in one mapping.
+        // SAFETY: a suspended context has the start and the top of its shadow stack, which is one
+        // mapping.
         unsafe {
             let len = self.roots_top.offset_from(base) as usize;
             (0..len).map(move |i| base.add(i))
@@ -288,7 +289,8 @@ impl Contexts {
 
     /// The running context becomes one of the suspended.
     unsafe fn suspend(&mut self) {
-        // SAFETY: there is a running context.
+        // SAFETY: `become_first` has made a context before, so one is running, and its words are
+        // those of the state.
         unsafe {
             let running = self.own.running;
             (*running).roots = gc::root_stack();
@@ -475,7 +477,7 @@ pub(crate) unsafe fn forget_first(own: Own) {
     if own.first.is_null() {
         return;
     }
-    // SAFETY: nobody runs on it any more.
+    // SAFETY: the thread has ended, so its stack is never resumed.
     unsafe {
         let c = contexts();
         c.all.retain_map(|o| (o != own.first).then_some(o));

@@ -84,7 +84,7 @@ fn depth() -> &'static mut Depth {
 }
 
 fn apply() {
-    // SAFETY: the mutator's own state.
+    // SAFETY: the caller is the mutator, to which the words of the state belong.
     unsafe { (*state()).stack_limit = depth().limit() }
 }
 
@@ -197,7 +197,7 @@ impl ShadowStack {
     pub(crate) fn map(machine: usize) -> ShadowStack {
         let size = machine.next_multiple_of(GUARD);
         let start = map(size + GUARD);
-        // SAFETY: the end of the mapping.
+        // SAFETY: the new mapping has `GUARD` bytes behind `size`.
         unsafe { guard(start + size, GUARD) };
         ShadowStack { start, size }
     }

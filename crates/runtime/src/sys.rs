@@ -224,7 +224,7 @@ pub(crate) fn errno() -> i64 {
 /// there.
 pub(crate) fn save_errno(number: i64) {
     match threads::saved_errno() {
-        // SAFETY: it is this thread's own.
+        // SAFETY: the word belongs to the calling thread, which is alive.
         Some(own) => unsafe { *own = number },
         None => SAVED_ERRNO.store(number, Relaxed),
     }

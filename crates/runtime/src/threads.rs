@@ -86,7 +86,7 @@ impl Thread {
             if self.stack_end == 0 {
                 self.stack_end = pthread::stack_end();
             }
-            // SAFETY: as many words as are written.
+            // SAFETY: `registers` has as many words as are written.
             unsafe { save_registers(&raw mut self.registers) };
         }
     }
@@ -97,7 +97,8 @@ impl Thread {
     /// Another thread runs.
     unsafe fn slots(&self) -> impl Iterator<Item = *mut usize> + use<> {
         let base = self.roots as *mut usize;
-        // SAFETY: both are in one mapping.
+        // SAFETY: a thread that does not run has the start and the top of its shadow stack, which
+        // is one mapping.
         unsafe {
             let len = self.roots_top.offset_from(base) as usize;
             (0..len).map(move |i| base.add(i))
@@ -290,7 +291,8 @@ pub fn holder() -> i64 {
 
 /// From now on there is a lock, and the thread that calls has it.
 unsafe fn start() {
-    // SAFETY: there is one thread.
+    // SAFETY: the caller has the lock, or is the only thread of the program: no other thread reads
+    // the holder yet.
     unsafe {
         if !started() {
             (*lock()).holder = own();
@@ -405,7 +407,7 @@ pub unsafe extern "C" fn rpy_thread_start(entry: Entry) -> i64 {
 
 /// What new threads get as machine stack; 0 if that was never set.
 pub fn stack_size() -> i64 {
-    // SAFETY: the caller holds the lock.
+    // SAFETY: the program calls this with the lock, which protects the word.
     unsafe { (*lock()).stack_size }
 }
 
@@ -414,7 +416,7 @@ pub fn set_stack_size(size: i64) -> i64 {
     if size != 0 && size < LEAST_STACK {
         return -1;
     }
-    // SAFETY: the caller holds the lock.
+    // SAFETY: the program calls this with the lock, which protects the word.
     unsafe { (*lock()).stack_size = size };
     0
 }
@@ -468,7 +470,8 @@ unsafe fn give_up(l: *mut Lock) {
 
 /// Waits for the lock, and puts the thread's words where emitted code expects them.
 unsafe fn acquire(me: *mut Thread) {
-    // SAFETY: `me` is the calling thread.
+    // SAFETY: `me` is the calling thread, which is alive. The mutex protects holder and program;
+    // `last` belongs to the holder.
     unsafe {
         let l = lock();
         (*l).waiting.fetch_add(1, Relaxed);
@@ -617,7 +620,7 @@ unsafe fn drop_objects(t: *mut Thread) {
 
 /// Calls `f` with each thread.
 unsafe fn each(mut f: impl FnMut(*mut Thread)) {
-    // SAFETY: the caller has the lock.
+    // SAFETY: the caller has the lock, so no other thread changes the list.
     unsafe {
         let mut t = (*lock()).all;
         while !t.is_null() {

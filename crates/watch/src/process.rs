@@ -259,7 +259,7 @@ impl Serving {
                     events: libc::POLLIN,
                     revents: 0,
                 });
-            // SAFETY: as many entries as it is told.
+            // SAFETY: two entries are passed, as the count says.
             unsafe { libc::poll(ready.as_mut_ptr(), 2, -1) };
             if ready[1].revents != 0 {
                 self.ended();
@@ -411,7 +411,7 @@ impl Serving {
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one entry, as it is told.
+            // SAFETY: one entry is passed, as the count says.
             if unsafe { libc::poll(&raw mut ended, 1, patience) } == 0 {
                 self.signal(libc::SIGKILL);
                 patience = -1;

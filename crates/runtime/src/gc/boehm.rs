@@ -110,7 +110,7 @@ impl Boehm {
 }
 
 fn library() -> Library {
-    // SAFETY: the mutator's own.
+    // SAFETY: the caller is the mutator, and the reference to `GC` ends here.
     match unsafe { gc().boehm.library } {
         Some(library) => library,
         None => exc::fatal(b"libgc was not loaded"),
@@ -148,7 +148,7 @@ const WHY: &[u8] = b": programs compiled with --gc boehm need libgc (Debian: lib
 
 /// What of the library is not there.
 pub(super) fn missing() -> Option<&'static str> {
-    // SAFETY: loads it.
+    // SAFETY: loads a library of the system whose initialisation has no effect here.
     let what = unsafe { load() }.err()?;
     core::str::from_utf8(what).ok()
 }
@@ -208,7 +208,7 @@ pub(super) unsafe fn teardown() {
 
 /// Sets how large the library's heap may become, if there is a limit.
 pub(super) fn set_most_heap(most: Option<usize>) {
-    // SAFETY: the library is set up.
+    // SAFETY: `setup` has loaded and initialised the library.
     unsafe { (library().set_max_heap_size)(most.unwrap_or(0)) };
 }
 

@@ -66,7 +66,8 @@ pub(crate) fn is_enabled() -> bool {
 
 /// A figure of those in `rgc`, by its number there; 0 if it is not known.
 pub(crate) fn stat(number: i64) -> i64 {
-    // SAFETY: the caller is the mutator.
+    // SAFETY: the program calls this in the mutator thread, and the reference to `GC` ends with
+    // this function.
     let gc = unsafe { gc() };
     let bytes = match (gc.collector, number) {
         (Collector::Generational, 0) => gc.old_bytes() + gc.large.young_bytes + gc.nursery_size,
@@ -87,7 +88,8 @@ pub(crate) fn stat(number: i64) -> i64 {
 
 /// Sets the limit of the heap, in bytes; there is none if it is not above 0.
 pub(crate) fn set_most_heap(bytes: i64) {
-    // SAFETY: the caller is the mutator.
+    // SAFETY: the program calls this in the mutator thread, and the reference to `GC` ends with
+    // this function.
     let gc = unsafe { gc() };
     gc.most_heap = usize::try_from(bytes).ok().filter(|bytes| *bytes > 0);
     if let Some(most) = gc.most_heap {
@@ -102,7 +104,8 @@ pub(crate) fn set_most_heap(bytes: i64) {
 
 /// Has the next major collection come earlier: an object has so many bytes outside of the heap.
 pub(crate) fn add_pressure(bytes: i64) {
-    // SAFETY: the caller is the mutator.
+    // SAFETY: the program calls this in the mutator thread, and the reference to `GC` ends with
+    // this function.
     let gc = unsafe { gc() };
     let bytes = usize::try_from(bytes).unwrap_or(0);
     gc.threshold = gc.threshold.saturating_sub(bytes.saturating_add(16));
@@ -111,7 +114,8 @@ pub(crate) fn add_pressure(bytes: i64) {
 /// Whether an object of that size may be there at all: programs ask before they make something big,
 /// and raise MemoryError. Interpreted programs have no heap here that would say so later.
 pub(crate) fn room(bytes: i64) -> bool {
-    // SAFETY: the caller is the mutator.
+    // SAFETY: the program calls this in the mutator thread, and the reference to `GC` ends with
+    // this function.
     let gc = unsafe { gc() };
     let most = (gc.most_heap).map_or(i64::MAX, |most| most as i64);
     bytes <= most && (gc.is_set_up() || bytes < LITTLE || pages::room(bytes))

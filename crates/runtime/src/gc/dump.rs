@@ -51,8 +51,8 @@ impl Walk {
 /// The caller is the mutator, whose roots are saved.
 pub(super) unsafe fn each_object(mut f: impl FnMut(Obj)) {
     let mut walk = Walk::new();
-    // SAFETY: the caller is the mutator and has saved its roots, so what is found from them is live
-    // and has a header.
+    // SAFETY: the caller is the mutator and has saved its roots, so objects that are reached from
+    // them are live and have a header.
     unsafe {
         each_root(|obj| walk.meet(obj));
         while let Some(obj) = walk.pending.pop() {

@@ -76,7 +76,7 @@ impl Output {
             return;
         }
         if self.found < self.room {
-            // SAFETY: within the array.
+            // SAFETY: item `found` is within the array, which has not moved.
             unsafe {
                 let items = self.array + TypeInfo::of(self.array).items_offset as usize;
                 let slot = (items + self.found * 8) as *mut usize;
@@ -294,7 +294,7 @@ pub(super) unsafe fn forget(id: usize) {
 /// # Safety
 /// Nothing uses objects any more.
 pub(super) unsafe fn teardown() {
-    // SAFETY: the program has returned, so nobody uses `NOTES` any more.
+    // SAFETY: the program has returned, so no code uses `NOTES` any more.
     unsafe {
         let notes = notes();
         notes.places.release();

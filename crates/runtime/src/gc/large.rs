@@ -99,7 +99,7 @@ impl LargeSpace {
         zero: bool,
     ) -> Option<usize> {
         let o = take(size, carded_items, zero)?;
-        // SAFETY: the object is as large.
+        // SAFETY: `take` made a byte before the object for its state.
         unsafe { *state_of(o.obj) = YOUNG };
         let end = match self.young.len() {
             0 => {
@@ -285,7 +285,7 @@ pub(crate) unsafe fn mark_card(obj: usize, index: usize) -> bool {
 /// # Safety
 /// The object has cards for so many items.
 pub(crate) unsafe fn take_cards(obj: usize, items: usize, mut f: impl FnMut(usize)) {
-    // SAFETY: `take` made a byte for each card of so many items and one for `listed`, all before
+    // SAFETY: `take` made a byte for each card of `items` items and one for `listed`, all before
     // the state of the object.
     unsafe {
         *listed(obj) = 0;

@@ -85,7 +85,7 @@ impl Gc {
     /// Does something of the phase, as far as the budget goes.
     unsafe fn work(&mut self, budget: &mut isize, at_rest: bool) {
         // SAFETY: the mutator's roots are saved, and marking ends only `at_rest`, when no young
-        // object refers to an old one. Sweeping frees what that marking did not reach.
+        // object refers to an old one. Sweeping frees objects that it did not reach.
         unsafe {
             match self.phase {
                 Phase::Waiting => self.start_marking(),
@@ -253,7 +253,8 @@ impl Gc {
     /// Marks what gray objects refer to, as far as the budget goes.
     unsafe fn mark_some(&mut self, budget: &mut isize) {
         while *budget > 0 {
-            // SAFETY: gray objects are valid.
+            // SAFETY: gray objects are live objects of the old generation or static, so they have
+            // headers.
             unsafe {
                 let Some(obj) = self.gray.pop() else {
                     match self.slices.pop() {

@@ -149,7 +149,7 @@ impl Gc {
 
     #[inline]
     unsafe fn visit_young_items(&mut self, obj: Obj, from: usize, to: usize, black: bool) {
-        // SAFETY: the object has so many items.
+        // SAFETY: `visit_young_cards` passes a live array that has the items before `to`.
         unsafe {
             let info = TypeInfo::of(obj);
             // Mostly none is young: that is known by comparing alone.
@@ -177,7 +177,7 @@ impl Gc {
 
     unsafe fn drain_young(&mut self) {
         while let Some(obj) = self.moved.pop() {
-            // SAFETY: what moved is valid.
+            // SAFETY: objects in `moved` are in their final places, with headers.
             unsafe { self.visit_young_pointers(obj) }
         }
     }

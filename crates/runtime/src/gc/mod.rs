@@ -631,7 +631,7 @@ impl Gc {
 
     /// After a minor collection: allocation starts again in the nursery.
     unsafe fn reuse_nursery(&mut self, size: usize) {
-        // SAFETY: the mutator's own words.
+        // SAFETY: the caller is the mutator, to which the words of the state belong.
         unsafe {
             let s = state();
             self.nursery_end = self.nursery + self.nursery_size;
@@ -651,7 +651,7 @@ impl Gc {
 
     /// Sets up to where emitted code may allocate before the next step.
     unsafe fn set_top(&mut self, size: usize) {
-        // SAFETY: the mutator's own words.
+        // SAFETY: the caller is the mutator, to which the words of the state belong.
         unsafe {
             let s = state();
             (*s).nursery_top = match control::is_enabled() && !self.waits_for_rest() {
@@ -745,7 +745,8 @@ impl Gc {
         let base = self.root_stack as *mut usize;
         // SAFETY: reads a word of this thread's; the stack is one mapping.
         let len = unsafe { (*state()).root_stack_top.offset_from(base) } as usize;
-        // SAFETY: within the mapping.
+        // SAFETY: `i` is below the number of words up to the top, so the word is within the
+        // mapping.
         (0..len).map(move |i| unsafe { base.add(i) })
     }
 }

@@ -75,7 +75,8 @@ pub(super) unsafe extern "C" fn save_registers(_to: *mut Registers) {
 /// # Safety
 /// The caller is the collector.
 pub(crate) unsafe fn visit_fresh(mut visit: impl FnMut(*mut usize)) {
-    // SAFETY: the words are GC pointers.
+    // SAFETY: the collector has the lock, so no other thread changes the list or its roots; the
+    // words are GC pointers.
     unsafe {
         let running = (*lock()).last;
         each(|t| {
