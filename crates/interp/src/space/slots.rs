@@ -18,6 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use taipan_code::{Code, CodeId, Instr};
 
 use super::heap::{Kind, Object, Ref};
@@ -142,7 +143,7 @@ pub(crate) fn places(
     free
 }
 
-/// Maximum number of pairs of instructions that are compared.
+/// Maximum product of the lengths of two sequences that are compared.
 const MOST_PAIRS: usize = 1 << 22;
 
 /// The recorded instruction that each instruction of a body corresponds to.
@@ -170,27 +171,17 @@ fn longest_common(a: &[u64], b: &[u64]) -> Vec<Option<u32>> {
     if a.len().saturating_mul(b.len()) > MOST_PAIRS {
         return matched;
     }
-    let width = b.len() + 1;
-    // By places in both: the length behind them.
-    let mut lengths = vec![0u32; (a.len() + 1) * width];
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            lengths[i * width + j] = if a[i] == b[j] {
-                lengths[(i + 1) * width + j + 1] + 1
-            } else {
-                lengths[(i + 1) * width + j].max(lengths[i * width + j + 1])
-            };
-        }
-    }
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        if a[i] == b[j] {
-            matched[i] = Some(j as u32);
-            (i, j) = (i + 1, j + 1);
-        } else if lengths[(i + 1) * width + j] >= lengths[i * width + j + 1] {
-            i += 1;
-        } else {
-            j += 1;
+    for op in capture_diff_slices(Algorithm::Myers, a, b) {
+        if let DiffOp::Equal {
+            old_index,
+            new_index,
+            len,
+        } = op
+        {
+            let places = (new_index..new_index + len).map(|at| Some(at as u32));
+            for (place, at) in matched[old_index..old_index + len].iter_mut().zip(places) {
+                *place = at;
+            }
         }
     }
     matched
