@@ -1,4 +1,4 @@
-//! Units of import time are replayed after edits, and the image is the one of a fresh database.
+//! Units of import time are replayed after edits, and the image equals that of a fresh database.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use taipan_testkit::fuzz::{Choices, Target};
 
 mod lines;
 
-/// What import time may take here.
+/// Maximum number of steps of import time.
 const STEPS: u64 = 20_000_000;
 
 /// Statements in which `K` is a number that edits change. They are in functions with a parameter `x`, and in a loop. The
@@ -240,7 +240,7 @@ def count(n):
 struct Source {
     functions: Vec<Vec<(usize, usize)>>,
     calls: Vec<(usize, usize)>,
-    /// Statements of the module, each behind a number of functions and calls.
+    /// Statements of the module, each with the number of functions and calls in front of it.
     tops: Vec<(usize, (usize, usize))>,
     helper_tops: Vec<(usize, usize)>,
     /// Lines in front of the functions.
@@ -380,7 +380,7 @@ impl Source {
     }
 }
 
-/// All that there is to an image, as lines in a certain order.
+/// The contents of an image, as lines in a fixed order.
 fn import(db: &TestDb, program: Program) -> Vec<String> {
     let image = image(db, program);
     let mut lines = lines::of_objects(image);
@@ -432,7 +432,7 @@ fn images_after_edits_are_those_of_a_fresh_database() {
             );
         }
     });
-    // That of all edits.
+    // The share of all edits.
     let share = replayed.into_inner() / edits.into_inner().max(1);
     assert!(share >= 8, "{share} per cent are replayed");
 }
@@ -477,7 +477,7 @@ fn units_that_an_edit_does_not_reach_are_replayed() {
     // The second and the third call of `b` and `c` out of nine calls.
     let other = program_of("seen.append(2)", "shared.append(x)", "shared.append(x)");
     assert!((40..50).contains(&replayed(&before, &other)));
-    // They read what `a` changes.
+    // They read an object that `a` changes.
     let all = program_of("shared.append(2)", "shared.append(x)", "shared.append(x)");
     assert_eq!(replayed(&before, &all), 0);
     // An edit without consequences.

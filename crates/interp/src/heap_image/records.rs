@@ -1,7 +1,7 @@
 //! Records of import time that the next run of a program replays.
 //!
 //! The first run of a program in a process keeps no record, since most processes run it once. The second run is recorded,
-//! and later ones replay units from that record as long as they execute less than most of it.
+//! and later ones replay units from that record, until a run executes most of the recorded steps.
 
 use std::sync::Arc;
 

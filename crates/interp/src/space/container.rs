@@ -50,7 +50,7 @@ impl Interp<'_> {
         }
     }
 
-    /// The same, of which only the items whose keys have a hash are used.
+    /// The same. The caller uses only the items whose keys have the hash.
     fn table_part(&self, r: Ref, hash: u64) -> Option<&Dict> {
         match &self.heap.get_part(r, || Part::items(hash)).kind {
             Kind::Dict(d) | Kind::Set(d) | Kind::FrozenSet(d) => Some(d),

@@ -55,7 +55,7 @@ pub(crate) struct Object {
     pub(crate) kind: Kind,
     /// Where it was made.
     pub(crate) site: Site,
-    /// What `id()` and `hash()` are made of; 0 until it is needed.
+    /// The number from which `id()` and `hash()` are computed; 0 until it is needed.
     number: u32,
 }
 
@@ -334,7 +334,7 @@ pub(crate) struct Heap {
     round: Option<Round>,
     /// The places of objects in a run that replays units.
     slots: Option<Box<Slots>>,
-    /// The order in which the objects were made, unless it is that of their places.
+    /// The order in which the objects were made; none if it is that of their places.
     order: Option<Arc<[u32]>>,
 }
 
@@ -599,7 +599,7 @@ impl Heap {
         self.get_part(r, || Part::WHOLE)
     }
 
-    /// The object, of which only a part is used.
+    /// The object. The caller uses only a part of it.
     #[inline]
     pub(crate) fn get_part(&self, r: Ref, part: impl FnOnce() -> Part) -> &Object {
         if r.index() >= self.plain.reads {
@@ -609,7 +609,7 @@ impl Heap {
         }
     }
 
-    /// The object, of which the program learns nothing.
+    /// The object, for uses that have no effect on the program.
     #[inline]
     pub(crate) fn peek(&self, r: Ref) -> &Object {
         if r.index() >= self.plain.reads {
@@ -651,7 +651,7 @@ impl Heap {
         self.get_mut_part(r, || Some(Part::WHOLE))
     }
 
-    /// The object, of which only a part is used and changed; a change that depends on nothing has none.
+    /// The object. The caller uses and changes only a part of it; none if the change depends on nothing.
     #[inline]
     pub(crate) fn get_mut_part(
         &mut self,
@@ -694,7 +694,7 @@ impl Heap {
         &self.get(r).kind
     }
 
-    /// What the object is; of a table no more than that it is one.
+    /// The kind of the object. The caller does not use the items of a table.
     #[inline]
     pub(crate) fn shape(&self, r: Ref) -> &Kind {
         match &self.get_part(r, || Part::KIND).kind {
@@ -770,13 +770,13 @@ impl Heap {
         self.dict_of(r).expect("a dict")
     }
 
-    /// A dict, of which only the item of a name is used.
+    /// A dict. The caller uses only the item of a name.
     #[inline]
     pub(crate) fn names(&self, r: Ref, name: Name<'_>) -> &Dict {
         self.names_opt(r, name).expect("a dict")
     }
 
-    /// The same for what may be no dict.
+    /// The same for an object that may be no dict.
     #[inline]
     pub(crate) fn names_opt(&self, r: Ref, name: Name<'_>) -> Option<&Dict> {
         match &self.get_part(r, || Part::name(name)).kind {
@@ -785,7 +785,7 @@ impl Heap {
         }
     }
 
-    /// A dict, of which only the item of a name is used, changed or added.
+    /// A dict. The caller uses, changes or adds only the item of a name.
     #[inline]
     pub(crate) fn names_mut(&mut self, r: Ref, name: Name<'_>) -> &mut Dict {
         match &mut self.get_mut_part(r, || Some(Part::name(name))).kind {

@@ -19,19 +19,19 @@ use super::meter::shallow;
 const MOST_BYTES: u64 = 1 << 30;
 const MOST_READS: usize = 64 << 20;
 
-/// What is read of an object.
+/// A part of an object that is read or changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Part(u32);
 
 impl Part {
-    /// All of it, except the parts that follow.
+    /// The whole content, without the number and the subclasses.
     pub(crate) const WHOLE: Part = Part(0);
     /// The number of its identity.
     pub(crate) const NUMBER: Part = Part(1);
     /// The subclasses of a class.
     pub(crate) const SUBCLASSES: Part = Part(2);
 
-    /// The class, and what kind of object it is. It differs only where everything does.
+    /// The class and the kind of the object. They differ only between objects that differ as a whole.
     pub(crate) const KIND: Part = Part(3);
 
     /// The items of a table whose keys have this hash, or their absence.
@@ -45,7 +45,7 @@ impl Part {
     }
 }
 
-/// Notes of what happens in a heap.
+/// Notes of the accesses to a heap.
 #[derive(Debug)]
 pub(crate) enum Journal {
     /// Objects that are read, and old contents of those that are changed.
@@ -63,7 +63,7 @@ impl Journal {
         }
     }
 
-    /// Notes that an object is about to be changed. The change depends on `part`, if it depends on anything.
+    /// Notes that an object is about to be changed. `part` is the part that the change depends on, if any.
     pub(crate) fn write(&mut self, r: Ref, part: Option<Part>, object: &Object) {
         match self {
             Journal::Record(epochs) => epochs.write(r, part, object),
@@ -92,15 +92,15 @@ pub(crate) type Read = (Ref, Part);
 #[derive(Debug, Default)]
 struct Reads {
     all: Vec<Read>,
-    /// Reads of parts, each with its epoch, in places that other reads may take.
+    /// A cache of reads of parts, each with its epoch: a read may replace another one.
     recent: Vec<(Ref, Part, u32)>,
 }
 
-/// Number of places for recent reads, a power of two.
+/// Number of entries of the cache of reads, a power of two.
 const RECENT: usize = 1 << 16;
 
 impl Reads {
-    /// Whether a part is read for the first time in an epoch, as far as is known.
+    /// Whether the cache lacks the read of a part in an epoch. The read is added.
     fn is_new(&mut self, r: Ref, part: Part, epoch: u32) -> bool {
         if self.recent.is_empty() {
             self.recent.resize(RECENT, (Ref(0), Part::WHOLE, 0));
@@ -202,7 +202,7 @@ impl Epochs {
 /// Objects that were changed since the changes were last taken.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// By object: the number of the taking before which it was last changed.
+    /// By object: the number of the call of [`Changes::take`] that returns its last change.
     changed_in: Vec<u32>,
     takings: u32,
     changed: Vec<Ref>,

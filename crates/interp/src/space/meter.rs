@@ -317,7 +317,7 @@ impl Interp<'_> {
             self.meter.room = u64::MAX;
             return Ok(());
         };
-        // The sizes of what replayed units have made are unknown.
+        // Sizes of objects of replayed units are unknown.
         self.drop_record();
         let mut found = Measure::default();
         self.heap.each_own(|o| found.object(o));

@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! record   module a { f() {..}  g() {..} }     the body of `f` has changed since
-//! run      module a { f() {..}  g        }     `a` and `f` run; `g` is replayed if `f` left the objects that it reads
-//!                                               as they were
+//! run      module a { f() {..}  g        }     `a` and `f` run; `g` is replayed if the objects that it reads are the
+//!                                               same behind `f`
 //! ```
 //!
-//! A unit is replayed if it begins as the recorded one did, with the same number of objects, and everything that it read
-//! is the same: inputs, and the objects that are older than the unit. So its objects get the numbers that they would
-//! get by running it, and numbers in the record need no translation.
+//! A unit is replayed if it begins as the recorded one did and everything that it read is the same: inputs, and the
+//! objects, or parts of objects, that are older than the unit. Its objects are put into the places that they have in the
+//! record ([`super::slots`]), so references in the record need no translation. Numbers of identities have to be the
+//! same if the unit gives any.
 //!
-//! The run knows which objects differ from those of the record at the same point. What was changed since the last
-//! comparison, in the record or in this run, is compared before a unit may be replayed ([`Replay::compare`]).
+//! The run knows in which parts objects differ from those of the record at the same point. Objects that were changed
+//! since the last comparison, in the record or in this run, are compared before a unit may be replayed
+//! ([`Replay::compare`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,10 +56,10 @@ pub(crate) struct Replay {
     differs: FxHashMap<Ref, Difference>,
     /// The epoch at whose beginning objects were last compared.
     compared: usize,
-    /// The recorded units that correspond to those that run: of each, the next one in it, and where they end.
+    /// By unit that runs, innermost last: the range of units within the corresponding recorded one that were not passed.
     open: Vec<(usize, usize)>,
     pub(crate) identities: Identities,
-    /// Bodies that are as they were: those of the record, whose constants are in its objects.
+    /// Bodies that have not changed: those of the record, whose constants are in its objects.
     codes: FxHashMap<CodeId, Arc<Code>>,
     /// The recorded bodies that have changed.
     changed_codes: FxHashMap<CodeId, Arc<Code>>,
@@ -148,7 +150,7 @@ impl Replay {
         self.compared = epoch;
     }
 
-    /// The places of objects that a unit made itself, not those in it.
+    /// The places of objects that a unit made, without the units in it; those of the whole run if there is no unit.
     fn places(&self, mut inner: Range<usize>, unit: Option<&Unit>) -> Free {
         let objects = match unit {
             Some(unit) => unit.before.objects..unit.after.objects,
@@ -179,7 +181,7 @@ impl Replay {
             && !reads.iter().filter(is_older).any(differs)
     }
 
-    /// Whether the recorded run changed what is at a path.
+    /// Whether the recorded run wrote to a path.
     pub(crate) fn is_written(&self, path: &Utf8Path) -> bool {
         self.record.written.iter().any(|w| w == path)
     }
@@ -189,7 +191,7 @@ impl Replay {
         self.changed_codes.get(&id).cloned()
     }
 
-    /// The recorded code of a body, if it is as it was.
+    /// The recorded code of a body that has not changed.
     pub(crate) fn code(&self, id: CodeId) -> Option<Arc<Code>> {
         self.codes.get(&id).cloned()
     }
@@ -215,7 +217,7 @@ impl Interp<'_> {
     pub(crate) fn begin_replay(&mut self, record: Arc<Record>) {
         self.heap.sites.clone_from(&record.sites);
         self.use_texts(record.texts.clone());
-        // Numbers of this run are in no record.
+        // Bound methods and activations of this run have numbers that are not in the record.
         self.heap.set_methods(record.methods);
         self.activations = record.activations;
         self.heap
@@ -286,7 +288,7 @@ impl Interp<'_> {
         outcome
     }
 
-    /// Does what a unit did.
+    /// Applies the effects of a unit.
     fn replay(&mut self, record: &Record, unit: &Unit) {
         let (before, after) = (&unit.before, &unit.after);
         for r in before.objects..after.objects {
@@ -346,7 +348,7 @@ impl Interp<'_> {
         }
     }
 
-    /// An object of the run, which may differ in parts from that of the record, with the changes that a unit makes to it.
+    /// An object of the run with the changes of a unit. It may differ in parts from that of the record.
     fn changed_like(&mut self, r: Ref, before: &Object, after: &Object) -> Object {
         let now = self.heap.peek(r);
         let replay = match &mut self.units {
@@ -399,7 +401,7 @@ impl Interp<'_> {
     }
 }
 
-/// Makes the changes to a table that a unit makes to that of the record: it sets and adds items.
+/// Sets and adds the items of a table that a unit sets and adds in that of the record.
 fn change_items(table: &mut Dict, before: &Dict, after: &Dict, identities: &mut Identities) {
     for (hash, k, v) in after.hashed() {
         let known = before.find(hash, |other| other.is(k));

@@ -20,8 +20,8 @@ use super::value::{Method, Value};
 /// Maximum nesting of tuples that are compared.
 const MOST_DEPTH: u32 = 100;
 
-/// What `is` compares of a value which is no object of the heap: the address of its block, or the number of a bound
-/// method. None for values that are identical if they are equal.
+/// The identity, as `is` compares it, of a value that is not an object of the heap: the address of its block, or the number
+/// of a bound method. None for values that are identical if they are equal.
 pub(crate) fn identity(v: &Value) -> Option<u64> {
     let address = match v {
         Value::Str(s) if s.len() > 1 => Arc::as_ptr(s).cast::<u8>(),
@@ -49,12 +49,12 @@ pub(crate) fn each_part(v: &Value, f: &mut impl FnMut(&Value)) {
     }
 }
 
-/// In what an object differs.
+/// The difference between an object of the run and that of the record.
 #[derive(Debug, Default)]
 pub(crate) struct Difference {
-    /// In more than parts.
+    /// Whether they differ as a whole.
     pub(crate) all: bool,
-    /// Parts that differ.
+    /// The parts in which they differ.
     pub(crate) parts: FxHashSet<Part>,
 }
 
@@ -68,7 +68,7 @@ impl Difference {
 /// The identities of values of the run and the record.
 #[derive(Default, Debug)]
 pub(crate) struct Identities {
-    /// Those of the record that values of the run have.
+    /// Identities of the record that values of the run have.
     shared: FxHashSet<u64>,
     to_record: FxHashMap<u64, u64>,
     to_run: FxHashMap<u64, u64>,
@@ -122,7 +122,7 @@ impl Identities {
         true
     }
 
-    /// Runs a comparison. The identities that it has mapped count only if the outcome is that all is the same.
+    /// Runs a comparison. The identities that it has mapped are kept only if it returns true.
     pub(crate) fn compare(&mut self, same: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.mapped.len();
         let is_same = same(self);
@@ -186,9 +186,9 @@ impl Identities {
             && pairs.all(|((ka, va), (kb, vb))| self.same_value(ka, kb) && self.same_value(va, vb))
     }
 
-    /// The parts in which two tables differ, of which `a` is that of the run.
+    /// Adds the parts in which table `a` of the run and table `b` of the record differ.
     fn different_items(&mut self, a: &Dict, b: &Dict, parts: &mut FxHashSet<Part>) {
-        // The order, at least.
+        // At least the order differs.
         parts.insert(Part::WHOLE);
         for (hash, k, v) in a.hashed() {
             let slot = b.find(hash, |other| self.compare(|i| i.same_value(k, other)));
@@ -204,7 +204,7 @@ impl Identities {
         }
     }
 
-    /// In what two objects differ, of which `a` is that of the run.
+    /// The difference between object `a` of the run and object `b` of the record; none if they are the same.
     pub(crate) fn difference(&mut self, a: &Object, b: &Object) -> Option<Difference> {
         let mut found = Difference::default();
         if a.number() != b.number() {

@@ -5,11 +5,11 @@
 //!          def g(): ..   place 71              def f(): ..     place 70
 //! ```
 //!
-//! A unit that runs again puts its objects where the recorded unit put those that were made in the same way: functions
-//! of the same code, the `__dict__` of the same object, and other objects of the same kind and instruction, in the order of their making. So objects of
-//! the record that refer to them hold. The instructions of a body that has changed are matched with those of the
-//! recorded body. The program cannot see places: `id()` and `hash()` use numbers that identities get when they
-//! are first used.
+//! When a unit runs again, an object gets the place of a recorded object that was made in the same way: a function of
+//! the same code, the `__dict__` of the same object, or another object of the same kind by the same instruction, in the
+//! order of their making. So references from other objects of the record stay valid. The instructions of a body that
+//! has changed are matched with those of the recorded body. The program cannot see places: `id()` and `hash()` use
+//! numbers that identities get when they are first used.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -76,7 +76,7 @@ impl Slots {
         self.order.get(r.0 as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// Begins a unit that has these places.
+    /// Begins a unit with these free places.
     pub(crate) fn enter(&mut self, free: Free) {
         self.free.push(free);
     }
@@ -91,7 +91,8 @@ impl Slots {
         self.instructions.insert(site, matching(code, recorded));
     }
 
-    /// The place of a new object, the `__dict__` of `owner` if there is one, if the recorded unit has made one in the same way.
+    /// The place of a new object, if the recorded unit has made one in the same way. `owner` is the object whose `__dict__`
+    /// it becomes.
     pub(crate) fn find(&mut self, object: &Object, owner: Option<Ref>) -> Option<Ref> {
         let mut origin = origin(object, owner);
         if let Origin::Instruction(code, pc, _) = &mut origin
@@ -121,7 +122,7 @@ fn origin(object: &Object, owner: Option<Ref>) -> Origin {
     }
 }
 
-/// The owners of dicts that became the `__dict__` of an object that was there already.
+/// The owners of dicts that became the `__dict__` of an older object.
 pub(crate) fn owners(objects: &[Object]) -> FxHashMap<Ref, Ref> {
     let owned = (0..).map(Ref).zip(objects);
     let owned = owned.filter_map(|(owner, o)| Some((o.attrs?, owner)));

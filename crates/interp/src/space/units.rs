@@ -54,13 +54,13 @@ pub(crate) enum Units {
 pub(crate) enum Input {
     /// A body.
     Code(CodeId),
-    /// How a function is called.
+    /// The signature of a function.
     Signature(CodeId),
     /// Names of variables.
     Variables(CodeId),
     /// The line of an instruction, or the first line.
     Line(CodeId, Option<u32>),
-    /// What is at a path.
+    /// The state of a path.
     State(File),
     /// The contents of a file or folder.
     Contents(File),
@@ -114,7 +114,7 @@ pub(crate) struct Inputs {
     log: Vec<u32>,
 }
 
-/// What a module is run under: its name, its package, its body.
+/// The name, the package and the body of a module that runs.
 pub(crate) type Loaded = (Box<str>, Box<str>, CodeId);
 
 /// Sizes and counts at one end of a unit.
@@ -148,16 +148,16 @@ pub(crate) struct Begin {
     pub(crate) depth: (usize, usize),
 }
 
-/// What a frame shows of a body that runs: the body, its globals, and the dict of its local names.
+/// The parts of an activation that a frame shows: the body, its globals, and the dict of its local names.
 pub(crate) type Caller = (CodeId, Ref, Option<Ref>);
 
-/// What is known of a unit.
+/// A recorded unit.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) begin: Begin,
     pub(crate) before: Counts,
     pub(crate) after: Counts,
-    /// The innermost callers that it has seen.
+    /// The innermost callers whose frames it has used.
     pub(crate) callers: Vec<Caller>,
     /// The index of the unit that follows this one and those in it.
     pub(crate) next: usize,
@@ -221,7 +221,7 @@ pub(crate) struct Record {
     pub(crate) activations: u64,
     /// Identities of values by the epoch whose objects have them first; sorted.
     made: OnceLock<Vec<(u32, u64)>>,
-    /// The objects that dicts belong to.
+    /// By dict: the object whose `__dict__` it is.
     owners: OnceLock<FxHashMap<Ref, Ref>>,
 }
 
@@ -239,7 +239,7 @@ impl Record {
         }
     }
 
-    /// The objects that dicts belong to.
+    /// By dict: the object whose `__dict__` it is.
     pub(crate) fn owners(&self) -> &FxHashMap<Ref, Ref> {
         self.owners.get_or_init(|| owners(&self.objects))
     }
@@ -564,7 +564,7 @@ impl Interp<'_> {
         }
     }
 
-    /// Notes that the program changes what is at a path.
+    /// Notes that the program writes to a path.
     pub(crate) fn note_written(&self, path: &Utf8Path) {
         match &self.units {
             Units::Replaying(replay) if !replay.is_written(path) => self.observe(),
@@ -622,7 +622,7 @@ impl Interp<'_> {
         }
     }
 
-    /// How a function is called.
+    /// The signature of a function.
     pub(crate) fn signature_of(&self, id: CodeId) -> Arc<CodeSignature> {
         self.note_input(Input::Signature(id));
         taipan_code::code_signature(self.db, id)
@@ -641,7 +641,7 @@ impl Interp<'_> {
         self.note_input(Input::Code(id));
     }
 
-    /// Ends the record; None if it is of no use. What runs from here on is not recorded.
+    /// Ends the record; None if it is of no use. Later code is not recorded.
     pub(crate) fn finish_recording(&mut self) -> Option<Record> {
         self.end_epoch();
         let Units::Recording(recording) = std::mem::take(&mut self.units) else {

@@ -21,7 +21,7 @@ pub(super) struct Round {
     modules: usize,
     adtmeths: usize,
     numbers: u32,
-    /// Contents of those that were changed since.
+    /// Old contents of objects that were changed since.
     changed: FxHashMap<Ref, Object>,
 }
 
@@ -81,18 +81,18 @@ impl Heap {
         self.reusable = self.start;
     }
 
-    /// Leaves numbers out up to the next multiple of [`GAP`], so that identities which are used from here on keep
-    /// their numbers when there are a few more or less before.
+    /// Continues the numbers of identities at the next multiple of [`GAP`], so that a few more or less before do not
+    /// change later ones.
     pub(crate) fn leave_gap(&mut self) {
         self.numbers = self.numbers.next_multiple_of(GAP);
     }
 
-    /// The number of the identities that were used last.
+    /// The last number of an identity.
     pub(crate) fn numbers(&self) -> u32 {
         self.numbers
     }
 
-    /// Gives numbers to identities as many times as a replayed unit did.
+    /// Skips the numbers that a replayed unit gave to identities.
     pub(crate) fn skip_numbers(&mut self, numbers: u32) {
         self.numbers += numbers;
     }
@@ -146,8 +146,8 @@ impl Heap {
         &self.objects
     }
 
-    /// Starts to put objects where those of a record are that were made in the same way. There are as many places for
-    /// them as the record has objects.
+    /// Starts the use of places: an object gets the place of an object of the record that was made in the same way. The
+    /// record has `objects` objects.
     pub(crate) fn begin_slots(&mut self, objects: usize) {
         self.slots = Some(Box::new(Slots::new(self.objects.len())));
         let nothing = Object {
@@ -170,7 +170,7 @@ impl Heap {
         self.order = self.slots.take().map(|slots| slots.order());
     }
 
-    /// Puts an object into its place, as it is in a record.
+    /// Puts an object of a record into its place.
     pub(crate) fn put_object(&mut self, r: Ref, object: Object) {
         if let Some(slots) = &mut self.slots {
             slots.note_made(r);
@@ -186,7 +186,7 @@ impl Heap {
         }
     }
 
-    /// A number that is greater for an object that was made later.
+    /// A number that grows in the order in which objects were made.
     pub(crate) fn age(&self, r: Ref) -> u32 {
         if let Some(slots) = &self.slots {
             return slots.age(r);
