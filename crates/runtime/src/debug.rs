@@ -207,7 +207,7 @@ fn mark(color: &[u8], before: &[u8], category: &[u8], after: &[u8]) -> i64 {
 }
 
 /// `debug_start`: a section starts. Returns the time if that is asked for, or shown.
-pub fn start(category: &mut [u8], timestamp: bool) -> i64 {
+pub fn start(category: &[u8], timestamp: bool) -> i64 {
     begin(category, timestamp)
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn begin(category: &[u8], timestamp: bool) -> i64 {
 }
 
 /// `debug_stop`: the innermost section ends.
-pub fn stop(category: &mut [u8], timestamp: bool) -> i64 {
+pub fn stop(category: &[u8], timestamp: bool) -> i64 {
     end(category, timestamp)
 }
 
@@ -254,7 +254,7 @@ pub fn have_prints() -> bool {
 }
 
 /// `have_debug_prints_for`: whether some section with that prefix shows.
-pub fn have_prints_for(prefix: &mut [u8]) -> bool {
+pub fn have_prints_for(prefix: &[u8]) -> bool {
     ensure_opened();
     !PROFILE.load(Relaxed)
         && prefixes()

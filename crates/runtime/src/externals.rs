@@ -33,7 +33,7 @@ trait Argument {
     /// What the function takes.
     type Arg<'a>;
     /// # Safety
-    /// A string is live and used by nothing else.
+    /// A string is live, and used by nothing else if the function may write to it.
     unsafe fn from_raw<'a>(raw: Self::Raw) -> Self::Arg<'a>;
     fn from_value<'a>(value: &'a mut Value<'_>) -> Option<Self::Arg<'a>>;
 
@@ -86,7 +86,7 @@ impl From<()> for Value<'_> {
     }
 }
 
-/// A byte string.
+/// A byte string that functions may write to.
 enum Str {}
 
 impl Argument for Str {
@@ -143,6 +143,37 @@ impl Argument for Str {
     }
 }
 
+/// A byte string that functions only read. The program may pass the same one twice.
+enum Text {}
+
+impl Argument for Text {
+    type Raw = *mut RpyString;
+    type Arg<'a> = &'a [u8];
+    unsafe fn from_raw<'a>(raw: *mut RpyString) -> &'a [u8] {
+        // SAFETY: compiled code passes a live string, which nothing changes or moves before the function returns.
+        unsafe { RpyString::text(raw) }
+    }
+    fn from_value<'a>(value: &'a mut Value<'_>) -> Option<&'a [u8]> {
+        Str::from_value(value).map(|s| &*s)
+    }
+
+    type Held = HeldStr;
+
+    unsafe fn hold(raw: *mut RpyString) -> HeldStr {
+        // SAFETY: compiled code passes a live string and has saved its roots.
+        unsafe { Str::hold(raw) }
+    }
+
+    fn held(held: &mut HeldStr) -> &[u8] {
+        held.bytes()
+    }
+
+    unsafe fn let_go(held: HeldStr) {
+        // SAFETY: other threads wait again, and `held` is the last string that is held.
+        unsafe { Str::let_go(held) }
+    }
+}
+
 /// A string whose bytes a function works on while the collector may move it: a copy.
 struct HeldStr {
     /// Where the shadow stack has the string.
@@ -178,7 +209,7 @@ macro_rules! externals {
             #[doc = concat!("`", stringify!($path), "`, called from emitted code.")]
             ///
             /// # Safety
-            /// Strings are live and used by nothing else.
+            /// Strings are live, and those that the function may write to are used by nothing else.
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name(
                 $($arg: <$ty as Argument>::Raw),*
@@ -254,16 +285,16 @@ externals! {
         rpy_os_close = os::close, (fd: i64) -> i64;
         rpy_os_lseek = os::lseek, (fd: i64, pos: i64, how: i64) -> i64;
         rpy_os_isatty = os::isatty, (fd: i64) -> bool;
-        rpy_os_unlink = os::unlink, (path: Str) -> i64;
-        rpy_os_stat = os::stat, (path: Str, field: i64) -> i64;
+        rpy_os_unlink = os::unlink, (path: Text) -> i64;
+        rpy_os_stat = os::stat, (path: Text, field: i64) -> i64;
         rpy_os_fstat = os::fstat, (fd: i64, field: i64) -> i64;
-        rpy_os_access = os::access, (path: Str, mode: i64) -> bool;
-        rpy_os_mkdir = os::mkdir, (path: Str, mode: i64) -> i64;
-        rpy_os_rmdir = os::rmdir, (path: Str) -> i64;
-        rpy_os_rename = os::rename, (from: Str, to: Str) -> i64;
-        rpy_os_chdir = os::chdir, (path: Str) -> i64;
+        rpy_os_access = os::access, (path: Text, mode: i64) -> bool;
+        rpy_os_mkdir = os::mkdir, (path: Text, mode: i64) -> i64;
+        rpy_os_rmdir = os::rmdir, (path: Text) -> i64;
+        rpy_os_rename = os::rename, (from: Text, to: Text) -> i64;
+        rpy_os_chdir = os::chdir, (path: Text) -> i64;
         rpy_os_getcwd = os::getcwd, (out: Str) -> i64;
-        rpy_os_getenv = os::getenv, (name: Str, out: Str) -> i64;
+        rpy_os_getenv = os::getenv, (name: Text, out: Str) -> i64;
         rpy_os_strerror = os::strerror, (number: i64, out: Str) -> i64;
         rpy_os_getpid = os::getpid, () -> i64;
         #[cfg(unix)]
@@ -273,24 +304,24 @@ externals! {
         #[cfg(unix)]
         rpy_os_pipe = files::pipe, () -> i64;
         rpy_os_ftruncate = files::ftruncate, (fd: i64, len: i64) -> i64;
-        rpy_os_stat_fields = files::stat, (path: Str, follow: bool, out: Str) -> i64;
+        rpy_os_stat_fields = files::stat, (path: Text, follow: bool, out: Str) -> i64;
         rpy_os_fstat_fields = files::fstat, (fd: i64, out: Str) -> i64;
-        rpy_os_listdir = files::listdir, (path: Str, out: Str) -> i64;
-        rpy_os_readlink = files::readlink, (path: Str, out: Str) -> i64;
-        rpy_os_symlink = files::symlink, (target: Str, path: Str) -> i64;
-        rpy_os_link = files::link, (from: Str, to: Str) -> i64;
+        rpy_os_listdir = files::listdir, (path: Text, out: Str) -> i64;
+        rpy_os_readlink = files::readlink, (path: Text, out: Str) -> i64;
+        rpy_os_symlink = files::symlink, (target: Text, path: Text) -> i64;
+        rpy_os_link = files::link, (from: Text, to: Text) -> i64;
         #[cfg(unix)]
-        rpy_os_chmod = files::chmod, (path: Str, mode: i64) -> i64;
-        rpy_os_utime = files::utime, (path: Str, accessed: f64, modified: f64) -> i64;
+        rpy_os_chmod = files::chmod, (path: Text, mode: i64) -> i64;
+        rpy_os_utime = files::utime, (path: Text, accessed: f64, modified: f64) -> i64;
         #[cfg(unix)]
         rpy_os_umask = files::umask, (mask: i64) -> i64;
         rpy_os_environ = process::environ, (out: Str) -> i64;
-        rpy_os_putenv = process::putenv, (name: Str, value: Str) -> i64;
-        rpy_os_unsetenv = process::unsetenv, (name: Str) -> i64;
+        rpy_os_putenv = process::putenv, (name: Text, value: Text) -> i64;
+        rpy_os_unsetenv = process::unsetenv, (name: Text) -> i64;
         #[cfg(unix)]
         rpy_os_fork = process::fork, () -> i64;
         #[cfg(unix)]
-        rpy_os_execve = process::execve, (path: Str, args: Str, env: Str) -> i64;
+        rpy_os_execve = process::execve, (path: Text, args: Text, env: Text) -> i64;
         #[cfg(unix)]
         rpy_os_kill = process::kill, (pid: i64, signal: i64) -> i64;
         #[cfg(unix)]
@@ -304,9 +335,9 @@ externals! {
         #[cfg(unix)]
         rpy_os_getegid = process::getegid, () -> i64;
         rpy_os_urandom = process::urandom, (out: Str) -> i64;
-        rpy_file_fdopen = stdio::fdopen, (fd: i64, mode: Str) -> i64;
+        rpy_file_fdopen = stdio::fdopen, (fd: i64, mode: Text) -> i64;
         #[cfg(unix)]
-        rpy_file_popen = stdio::popen, (command: Str, mode: Str) -> i64;
+        rpy_file_popen = stdio::popen, (command: Text, mode: Text) -> i64;
         #[cfg(unix)]
         rpy_file_temporary = stdio::temporary, () -> i64;
         rpy_file_standard = stdio::standard, (which: i64) -> i64;
@@ -325,11 +356,11 @@ externals! {
         #[cfg(unix)]
         rpy_signal_wakeup_errno = signals::wakeup_errno, () -> i64;
         rpy_os_exit = os::exit, (code: i64) -> ();
-        rpy_fatal = os::fatal, (message: Str) -> ();
-        rpy_debug_start = debug::start, (category: Str, timestamp: bool) -> i64;
-        rpy_debug_stop = debug::stop, (category: Str, timestamp: bool) -> i64;
+        rpy_fatal = os::fatal, (message: Text) -> ();
+        rpy_debug_start = debug::start, (category: Text, timestamp: bool) -> i64;
+        rpy_debug_stop = debug::stop, (category: Text, timestamp: bool) -> i64;
         rpy_debug_have_prints = debug::have_prints, () -> bool;
-        rpy_debug_have_prints_for = debug::have_prints_for, (prefix: Str) -> bool;
+        rpy_debug_have_prints_for = debug::have_prints_for, (prefix: Text) -> bool;
         rpy_debug_offset = debug::offset, () -> i64;
         rpy_debug_flush = debug::flush, () -> ();
         rpy_debug_forked = debug::forked, (offset: i64) -> ();
@@ -346,8 +377,8 @@ externals! {
         rpy_gc_add_pressure = control::add_pressure, (bytes: i64) -> ();
         rpy_float_format = float::format,
             (x: f64, code: u8, precision: i64, flags: i64, out: Str) -> i64;
-        rpy_float_parse = float::parse, (s: Str) -> f64;
-        rpy_float_parse_ok = float::parse_ok, (s: Str) -> bool;
+        rpy_float_parse = float::parse, (s: Text) -> f64;
+        rpy_float_parse_ok = float::parse_ok, (s: Text) -> bool;
         rpy_float_frexp_mantissa = float::frexp_mantissa, (x: f64) -> f64;
         rpy_float_frexp_exponent = float::frexp_exponent, (x: f64) -> i64;
         rpy_float_ldexp = float::ldexp, (x: f64, n: i64) -> f64;
@@ -368,21 +399,21 @@ externals! {
         rpy_lock_release = pthread::unlock, (lock: i64) -> i64;
     }
     blocking {
-        rpy_os_write = os::write, (fd: i64, s: Str) -> i64;
+        rpy_os_write = os::write, (fd: i64, s: Text) -> i64;
         rpy_os_read = os::read, (fd: i64, s: Str) -> i64;
-        rpy_os_open = os::open, (path: Str, flags: i64, mode: i64) -> i64;
+        rpy_os_open = os::open, (path: Text, flags: i64, mode: i64) -> i64;
         rpy_os_fsync = files::fsync, (fd: i64) -> i64;
         #[cfg(unix)]
         rpy_os_waitpid = process::waitpid, (pid: i64, options: i64) -> i64;
         #[cfg(unix)]
-        rpy_os_system = process::system, (command: Str) -> i64;
-        rpy_file_open = stdio::open, (path: Str, mode: Str) -> i64;
+        rpy_os_system = process::system, (command: Text) -> i64;
+        rpy_file_open = stdio::open, (path: Text, mode: Text) -> i64;
         rpy_file_close = stdio::close, (file: i64) -> i64;
         #[cfg(unix)]
         rpy_file_pclose = stdio::pclose, (file: i64) -> i64;
         rpy_file_read = stdio::read, (file: i64, out: Str) -> i64;
         rpy_file_line = stdio::line, (file: i64, out: Str) -> i64;
-        rpy_file_write = stdio::write, (file: i64, s: Str) -> i64;
+        rpy_file_write = stdio::write, (file: i64, s: Text) -> i64;
         rpy_file_flush = stdio::flush, (file: i64) -> i64;
         rpy_time_sleep = os::sleep, (seconds: f64) -> ();
         rpy_lock_wait = pthread::wait_for_lock,

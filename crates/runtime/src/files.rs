@@ -54,7 +54,7 @@ const STAT_SIZE: usize = 104;
 /// device, links, owner, group, size, times of access, modification and change in
 /// nanoseconds, best size of blocks, blocks, the device that it stands for, eight bytes
 /// each, the lowest first.
-pub fn stat(path: &mut [u8], follow: bool, out: &mut [u8]) -> i64 {
+pub fn stat(path: &[u8], follow: bool, out: &mut [u8]) -> i64 {
     let flags = if follow { 0 } else { sys::AT_SYMLINK_NOFOLLOW };
     with_c_string(path, |p| write_stat(statx(sys::AT_FDCWD, p, flags), out))
 }
@@ -96,7 +96,7 @@ fn write_stat(found: Result<sys::Statx, i64>, out: &mut [u8]) -> i64 {
 
 /// Names in a folder but for `.` and `..`, each with a zero byte after it: their
 /// length together; what does not fit is not written.
-pub fn listdir(path: &mut [u8], out: &mut [u8]) -> i64 {
+pub fn listdir(path: &[u8], out: &mut [u8]) -> i64 {
     with_c_string(path, |p| {
         // SAFETY: the path ends in a zero byte.
         let dir = unsafe { sys::opendir(p) };
@@ -133,7 +133,7 @@ pub fn listdir(path: &mut [u8], out: &mut [u8]) -> i64 {
 }
 
 /// Where a symbolic link points: its length; nothing is written if it exceeds `out`.
-pub fn readlink(path: &mut [u8], out: &mut [u8]) -> i64 {
+pub fn readlink(path: &[u8], out: &mut [u8]) -> i64 {
     let mut buffer = [0u8; PATH_MAX];
     let n = with_c_string(path, |p| {
         // SAFETY: the buffer is valid for its length.
@@ -146,7 +146,7 @@ pub fn readlink(path: &mut [u8], out: &mut [u8]) -> i64 {
 }
 
 /// `symlink`
-pub fn symlink(target: &mut [u8], path: &mut [u8]) -> i64 {
+pub fn symlink(target: &[u8], path: &[u8]) -> i64 {
     with_c_string(target, |t| {
         // SAFETY: both end in a zero byte.
         with_c_string(path, |p| checked(i64::from(unsafe { sys::symlink(t, p) })))
@@ -154,7 +154,7 @@ pub fn symlink(target: &mut [u8], path: &mut [u8]) -> i64 {
 }
 
 /// `link`
-pub fn link(from: &mut [u8], to: &mut [u8]) -> i64 {
+pub fn link(from: &[u8], to: &[u8]) -> i64 {
     with_c_string(from, |f| {
         // SAFETY: both end in a zero byte.
         with_c_string(to, |t| checked(i64::from(unsafe { sys::link(f, t) })))
@@ -163,7 +163,7 @@ pub fn link(from: &mut [u8], to: &mut [u8]) -> i64 {
 
 /// `chmod`
 #[cfg(unix)]
-pub fn chmod(path: &mut [u8], mode: i64) -> i64 {
+pub fn chmod(path: &[u8], mode: i64) -> i64 {
     with_c_string(path, |p| {
         // SAFETY: the path ends in a zero byte.
         checked(i64::from(unsafe { sys::chmod(p, mode as u32) }))
@@ -171,7 +171,7 @@ pub fn chmod(path: &mut [u8], mode: i64) -> i64 {
 }
 
 /// Sets the times of access and modification, in seconds since the epoch.
-pub fn utime(path: &mut [u8], accessed: f64, modified: f64) -> i64 {
+pub fn utime(path: &[u8], accessed: f64, modified: f64) -> i64 {
     let times = [accessed, modified].map(|t| {
         let ns = (t * 1e9) as i64;
         Timespec {

@@ -95,12 +95,12 @@ pub fn format(x: f64, code: u8, precision: i64, flags: i64, out: &mut [u8]) -> i
 }
 
 /// Value of a float literal; 0 for what [`parse_ok`] refuses.
-pub fn parse(text: &mut [u8]) -> f64 {
+pub fn parse(text: &[u8]) -> f64 {
     parsed(text).unwrap_or(0.0)
 }
 
 /// Whether the text is a float literal: of digits, unlike Python's `float('inf')`.
-pub fn parse_ok(text: &mut [u8]) -> bool {
+pub fn parse_ok(text: &[u8]) -> bool {
     parsed(text).is_some()
 }
 

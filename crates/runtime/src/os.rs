@@ -54,7 +54,7 @@ pub fn set_saved_errno(number: i64) {
 
 /// One call of `write`: the number of written bytes. A signal that arrives before the first byte is written is
 /// an error (EINTR); a later one ends the call early, so that the program can handle it.
-pub fn write(fd: i64, s: &mut [u8]) -> i64 {
+pub fn write(fd: i64, s: &[u8]) -> i64 {
     match write_some(fd as c_int, s) {
         Ok(n) => n as i64,
         Err(error) => -error,
@@ -89,7 +89,7 @@ pub fn read(fd: i64, s: &mut [u8]) -> i64 {
 }
 
 /// `open`
-pub fn open(path: &mut [u8], flags: i64, mode: i64) -> i64 {
+pub fn open(path: &[u8], flags: i64, mode: i64) -> i64 {
     with_c_string(path, |p| {
         // SAFETY: the path ends in a zero byte.
         checked(i64::from(unsafe {
@@ -117,14 +117,14 @@ pub fn isatty(fd: i64) -> bool {
 }
 
 /// `unlink`
-pub fn unlink(path: &mut [u8]) -> i64 {
+pub fn unlink(path: &[u8]) -> i64 {
     // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| checked(i64::from(unsafe { sys::unlink(p) })))
 }
 
 /// A field of what `stat` says: mode, size, modification time in nanoseconds, inode,
 /// device.
-pub fn stat(path: &mut [u8], field: i64) -> i64 {
+pub fn stat(path: &[u8], field: i64) -> i64 {
     with_c_string(path, |p| stat_field(sys::AT_FDCWD, p, 0, field))
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn device([major, minor]: [u32; 2]) -> i64 {
 }
 
 /// Whether `access` succeeds.
-pub fn access(path: &mut [u8], mode: i64) -> bool {
+pub fn access(path: &[u8], mode: i64) -> bool {
     with_c_string(path, |p| {
         // SAFETY: the path ends in a zero byte.
         i64::from(unsafe { sys::access(p, mode as c_int) })
@@ -176,7 +176,7 @@ pub fn access(path: &mut [u8], mode: i64) -> bool {
 }
 
 /// `mkdir`
-pub fn mkdir(path: &mut [u8], mode: i64) -> i64 {
+pub fn mkdir(path: &[u8], mode: i64) -> i64 {
     with_c_string(path, |p| {
         // SAFETY: the path ends in a zero byte.
         checked(i64::from(unsafe { sys::mkdir(p, mode as u32) }))
@@ -184,13 +184,13 @@ pub fn mkdir(path: &mut [u8], mode: i64) -> i64 {
 }
 
 /// `rmdir`
-pub fn rmdir(path: &mut [u8]) -> i64 {
+pub fn rmdir(path: &[u8]) -> i64 {
     // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| checked(i64::from(unsafe { sys::rmdir(p) })))
 }
 
 /// `rename`
-pub fn rename(from: &mut [u8], to: &mut [u8]) -> i64 {
+pub fn rename(from: &[u8], to: &[u8]) -> i64 {
     with_c_string(from, |f| {
         // SAFETY: both paths end in a zero byte.
         with_c_string(to, |t| checked(i64::from(unsafe { sys::rename(f, t) })))
@@ -198,7 +198,7 @@ pub fn rename(from: &mut [u8], to: &mut [u8]) -> i64 {
 }
 
 /// `chdir`
-pub fn chdir(path: &mut [u8]) -> i64 {
+pub fn chdir(path: &[u8]) -> i64 {
     // SAFETY: the path ends in a zero byte.
     with_c_string(path, |p| checked(i64::from(unsafe { sys::chdir(p) })))
 }
@@ -217,7 +217,7 @@ pub fn getcwd(out: &mut [u8]) -> i64 {
 
 /// A variable of the environment: its length or -1; nothing is written if it exceeds
 /// `out`.
-pub fn getenv(name: &mut [u8], out: &mut [u8]) -> i64 {
+pub fn getenv(name: &[u8], out: &mut [u8]) -> i64 {
     // SAFETY: the name ends in a zero byte; the value is a string that lives until the
     // environment changes, which nothing here does.
     with_c_string(name, |n| unsafe {
@@ -259,7 +259,7 @@ pub fn exit(code: i64) {
 }
 
 /// Prints the message on stderr and ends the process.
-pub fn fatal(message: &mut [u8]) {
+pub fn fatal(message: &[u8]) {
     crate::exc::fatal(message)
 }
 

@@ -53,7 +53,7 @@ fn with_long_string(text: &[u8], f: impl FnOnce(*const c_char) -> i64) -> i64 {
 }
 
 /// Sets a variable.
-pub fn putenv(name: &mut [u8], value: &mut [u8]) -> i64 {
+pub fn putenv(name: &[u8], value: &[u8]) -> i64 {
     with_c_string(name, |n| {
         with_long_string(value, |v| {
             // SAFETY: both end in a zero byte; the C library copies them.
@@ -63,7 +63,7 @@ pub fn putenv(name: &mut [u8], value: &mut [u8]) -> i64 {
 }
 
 /// Forgets a variable.
-pub fn unsetenv(name: &mut [u8]) -> i64 {
+pub fn unsetenv(name: &[u8]) -> i64 {
     // SAFETY: the name ends in a zero byte.
     with_c_string(name, |n| checked(i64::from(unsafe { sys::unsetenv(n) })))
 }
@@ -112,7 +112,7 @@ fn words(text: &[u8], out: &mut [*const c_char; MOST_WORDS + 1]) -> bool {
 /// Replaces the process by a program with these arguments, each with a zero byte
 /// after it, and this environment.
 #[cfg(unix)]
-pub fn execve(path: &mut [u8], args: &mut [u8], env: &mut [u8]) -> i64 {
+pub fn execve(path: &[u8], args: &[u8], env: &[u8]) -> i64 {
     let mut argv = [core::ptr::null(); MOST_WORDS + 1];
     let mut envp = [core::ptr::null(); MOST_WORDS + 1];
     if !words(args, &mut argv) || !words(env, &mut envp) {
@@ -145,7 +145,7 @@ pub fn kill(pid: i64, signal: i64) -> i64 {
 
 /// Runs a command in the shell: its status.
 #[cfg(unix)]
-pub fn system(command: &mut [u8]) -> i64 {
+pub fn system(command: &[u8]) -> i64 {
     // SAFETY: the command ends in a zero byte.
     with_long_string(command, |c| checked(i64::from(unsafe { sys::system(c) })))
 }

@@ -50,7 +50,7 @@ fn opened(file: *mut c_void) -> i64 {
 }
 
 /// `fopen`
-pub fn open(path: &mut [u8], mode: &mut [u8]) -> i64 {
+pub fn open(path: &[u8], mode: &[u8]) -> i64 {
     with_c_string(path, |p| {
         // SAFETY: both end in a zero byte.
         with_c_string(mode, |m| opened(unsafe { fopen(p, m) }))
@@ -58,14 +58,14 @@ pub fn open(path: &mut [u8], mode: &mut [u8]) -> i64 {
 }
 
 /// `fdopen`
-pub fn fdopen(fd: i64, mode: &mut [u8]) -> i64 {
+pub fn fdopen(fd: i64, mode: &[u8]) -> i64 {
     // SAFETY: the mode ends in a zero byte.
     with_c_string(mode, |m| opened(unsafe { c_fdopen(fd as c_int, m) }))
 }
 
 /// `popen`
 #[cfg(unix)]
-pub fn popen(command: &mut [u8], mode: &mut [u8]) -> i64 {
+pub fn popen(command: &[u8], mode: &[u8]) -> i64 {
     with_c_string(command, |c| {
         // SAFETY: both end in a zero byte.
         with_c_string(mode, |m| opened(unsafe { c_popen(c, m) }))
@@ -172,7 +172,7 @@ pub fn line(file: i64, out: &mut [u8]) -> i64 {
 }
 
 /// `fwrite` of all bytes.
-pub fn write(file: i64, s: &mut [u8]) -> i64 {
+pub fn write(file: i64, s: &[u8]) -> i64 {
     // SAFETY: `s` is valid for its length.
     let n = unsafe { fwrite(s.as_ptr(), 1, s.len(), pointer(file)) };
     if n == s.len() {

@@ -17,6 +17,15 @@ pub struct RpyString {
 }
 
 impl RpyString {
+    /// Its bytes, to be read.
+    ///
+    /// # Safety
+    /// `s` points to a live string that nothing changes or moves meanwhile.
+    pub unsafe fn text<'a>(s: *const RpyString) -> &'a [u8] {
+        // SAFETY: `s` is a live string, so `length` bytes follow its fixed part.
+        unsafe { core::slice::from_raw_parts(s.add(1).cast(), (*s).length) }
+    }
+
     /// Its bytes.
     ///
     /// # Safety
