@@ -125,17 +125,19 @@ pub(crate) unsafe fn note_gone(t: *mut Thread) {
     unsafe { (*t).gone.store(true, Relaxed) }
 }
 
-/// Gives back what threads have that have ended.
+/// Releases the threads that have ended.
 unsafe fn forget_gone() {
-    // SAFETY: the caller has the lock, or is alone. Such a thread had no roots.
+    // SAFETY: the caller has the lock, or is alone. Such a thread had no roots. Finalizers of its objects may change the
+    // list, so the search restarts; no other thread finds it a second time.
     unsafe {
         let mut t = (*lock()).all;
         while !t.is_null() {
-            let next = (*t).next;
-            if (*t).gone.load(Relaxed) {
+            t = if (*t).gone.swap(false, Relaxed) {
                 discard(t);
-            }
-            t = next;
+                (*lock()).all
+            } else {
+                (*t).next
+            };
         }
     }
 }
