@@ -1,4 +1,4 @@
-//! Allocations that follow each other take their memory at once.
+//! Allocations without a collection between them share one reservation of memory.
 //!
 //! ```text
 //! v1 = malloc(<type S>, <gc>)                 v1 = gc_reserve(40)
@@ -16,12 +16,11 @@
 //!                                             goto block1(v7, v6)
 //! ```
 //!
-//! Objects of one group have no collection between them. So one test of the nursery is enough, roots are saved and
-//! read back in `block2` alone, and an object needs no write barrier for those behind it in the group
-//! (RPython: `jit/backend/llsupport/rewrite.py`).
+//! The nursery is tested once for a group, and only `block2` saves roots and reads them back. An object needs no
+//! write barrier for references to later objects of its group (RPython: `jit/backend/llsupport/rewrite.py`).
 //!
-//! A group extends over blocks that control reaches from the one before alone, and past exits that are rarely
-//! taken. Where one of these is taken, the memory of what follows stays unused until the next collection.
+//! A group extends over blocks with a single entry, from the block before. Exits to cold blocks do not end it: where
+//! one is taken, the memory of the remaining objects stays unused until the next collection.
 
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, LinkId, Operation, VarId, entry_map};
 use taipan_lltype::{
@@ -34,22 +33,34 @@ use crate::calls::can_collect;
 use crate::nursery::MAX_SIZE;
 use crate::ssa::constant;
 
-/// Bytes that a group takes at most. What is left of the nursery may be less than this when it is full.
+/// Maximum size of a group, in bytes. A full nursery wastes less than this.
 const MAX_GROUP: u64 = 1024;
 
 /// Allocations with no collection between them.
+#[derive(Default)]
 struct Group {
-    /// The block and the index of each allocation, and where its object is in the group's memory.
-    members: Vec<(BlockId, usize, u64)>,
-    /// The blocks from that of the first to that of the last.
+    /// The blocks from that of the first allocation to that of the last.
     path: Vec<BlockId>,
+    members: Vec<Member>,
+    /// The size of all objects together.
     bytes: u64,
-    /// Whether one of them has items.
+    /// Whether an object of the group has items.
     has_items: bool,
 }
 
+/// An allocation of a group.
+struct Member {
+    /// The position of its block in [`Group::path`].
+    block: usize,
+    /// The index of its operation in the block.
+    operation: usize,
+    /// The offset of its object from the group's memory, in bytes.
+    offset: u64,
+}
+
 impl Group {
-    /// Whether to change it pays. One object without items is for [`crate::nursery`].
+    /// Whether one reservation is cheaper than an allocation for each member. [`crate::nursery`] handles a single
+    /// object without items.
     fn pays(&self) -> bool {
         self.members.len() > 1 || self.has_items
     }
@@ -67,13 +78,13 @@ pub(crate) fn group_allocations(g: &mut LLGraph, s: &dyn Summaries) {
             find_groups(g, b, &entries, &cold, &mut seen, &mut groups, s);
         }
     }
-    // The last ones first: to merge one moves what follows in its block.
+    // From the last to the first: a merge moves the operations behind the group to another block.
     for group in groups.iter().rev().filter(|group| group.pays()) {
         merge(g, group);
     }
 }
 
-/// The groups that begin in a block, and in those that control goes to from it alone.
+/// Finds the groups on the path of warm blocks that begins with `first`.
 fn find_groups(
     g: &LLGraph,
     first: BlockId,
@@ -85,34 +96,32 @@ fn find_groups(
 ) {
     let mut open: Option<Group> = None;
     let mut next = Some(first);
-    let mut path = Vec::new();
     while let Some(b) = next {
         seen[b.index()] = true;
-        path.push(b);
-        for (i, op) in g.block(b).operations.iter().enumerate() {
-            if let Some(size) = size_of(op, s.program()) {
-                let fits = |group: &Group| group.bytes + size <= MAX_GROUP;
-                let mut group = match open.take() {
-                    Some(group) if fits(&group) => group,
-                    full => {
-                        groups.extend(full);
-                        path = vec![b];
-                        Group {
-                            members: Vec::new(),
-                            path: Vec::new(),
-                            bytes: 0,
-                            has_items: false,
-                        }
-                    }
-                };
-                group.members.push((b, i, group.bytes));
-                group.path.clone_from(&path);
-                group.bytes += size;
-                group.has_items |= op.op == PlainOp::MallocVarsize.into();
-                open = Some(group);
-            } else if can_collect(op, s) {
+        if let Some(group) = &mut open {
+            group.path.push(b);
+        }
+        for (operation, op) in g.block(b).operations.iter().enumerate() {
+            let Some(size) = size_of(op, s.program()) else {
+                if can_collect(op, s) {
+                    groups.extend(open.take());
+                }
+                continue;
+            };
+            if open.as_ref().is_some_and(|g| g.bytes + size > MAX_GROUP) {
                 groups.extend(open.take());
             }
+            let group = open.get_or_insert_with(|| Group {
+                path: vec![b],
+                ..Group::default()
+            });
+            group.members.push(Member {
+                block: group.path.len() - 1,
+                operation,
+                offset: group.bytes,
+            });
+            group.bytes += size;
+            group.has_items |= op.op == PlainOp::MallocVarsize.into();
         }
         let mut warm = (g.block(b).exits.iter()).filter(|l| !cold[l.target.index()]);
         next = match (warm.next(), warm.next()) {
@@ -144,13 +153,14 @@ fn size_of(op: &Operation<LowLevel>, program: &dyn Program) -> Option<u64> {
     Some(round_up(size, 8)).filter(|size| *size <= MAX_SIZE)
 }
 
-/// Has a group take its memory in the place of its first allocation.
+/// Reserves the memory of a group before its first allocation, and replaces the allocations.
 fn merge(g: &mut LLGraph, group: &Group) {
-    let Some(&(b, first, _)) = group.members.first() else {
+    let (Some(first), Some(last)) = (group.members.first(), group.members.last()) else {
         return;
     };
-    let at = g.block(b).operations[first].at;
-    let rest = g.split_block(b, first);
+    let b = group.path[0];
+    let at = g.block(b).operations[first.operation].at;
+    let rest = g.split_block(b, first.operation);
     let passed = g.block(b).exits[0].args.clone();
     let bytes = constant(LLConst::signed(group.bytes as i64));
 
@@ -173,33 +183,38 @@ fn merge(g: &mut LLGraph, group: &Group) {
     block.exits[0].args.push(room.into());
     block.exits.push(Link::with_case(slow, passed, full));
 
-    let path: Vec<_> = std::iter::once(rest)
-        .chain(group.path.iter().skip(1).copied())
-        .collect();
-    let mut rooms = Vec::new();
+    let mut path = group.path[..=last.block].to_vec();
+    path[0] = rest;
+    let rooms = pass_along(g, &path);
+    for member in &group.members {
+        let skipped = if member.block == 0 {
+            first.operation
+        } else {
+            0
+        };
+        let operations = &mut g.block_mut(path[member.block]).operations;
+        let op = &mut operations[member.operation - skipped];
+        *op = reserved(op, rooms[member.block], member.offset);
+    }
+}
+
+/// Adds an input argument to each block of a path, and passes it along the path.
+///
+/// The result has the variable of each block. The links to the first block are the caller's.
+fn pass_along(g: &mut LLGraph, path: &[BlockId]) -> Vec<VarId> {
+    let mut rooms: Vec<VarId> = Vec::with_capacity(path.len());
     for (i, b) in path.iter().enumerate() {
         let room = g.new_var("room", *ADDRESS);
         g.block_mut(*b).inputargs.push(room);
-        if let (Some(before), Some(passed)) = (i.checked_sub(1), rooms.last()) {
-            let exits = &mut g.block_mut(path[before]).exits;
-            for link in exits.iter_mut().filter(|l| l.target == *b) {
-                link.args.push(LLOperand::Var(*passed));
+        if let Some(passed) = rooms.last() {
+            let exits = g.block_mut(path[i - 1]).exits.iter_mut();
+            for link in exits.filter(|l| l.target == *b) {
+                link.args.push((*passed).into());
             }
         }
         rooms.push(room);
     }
-    for (member, index, offset) in &group.members {
-        let (block, index) = match *member == b {
-            true => (0, index - first),
-            false => {
-                let block = group.path.iter().position(|p| p == member);
-                (block.unwrap_or_default(), *index)
-            }
-        };
-        let op = &g.block(path[block]).operations[index];
-        let made = reserved(op, rooms[block], *offset);
-        g.block_mut(path[block]).operations[index] = made;
-    }
+    rooms
 }
 
 /// The operation that makes an object of a group in the place of another one.

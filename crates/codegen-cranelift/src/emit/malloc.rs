@@ -7,7 +7,7 @@ use taipan_codegen::abi::state;
 use taipan_codegen::runtime::RuntimeFunction;
 use taipan_codegen::{Allocation, SymbolRef, is_tested, nursery_size, runtime};
 use taipan_graph::{Operation, VarId};
-use taipan_lltype::{ConstantOperand, LLConst, LLOperand, Layout, LowLevel, VarLayout, round_up};
+use taipan_lltype::{ConstantOperand, LLConst, LLOperand, Layout, LowLevel, VarLayout};
 
 use super::{Bad, Emitter, PTR};
 
@@ -155,11 +155,7 @@ impl Emitter<'_, '_> {
             self.jump(fill, &[p]);
         }
         self.b.switch_to_block(fill);
-        self.clear(made, info, size, length.map(|(at, _)| at), object);
-        if let Some((at, n)) = length {
-            let flags = self.heap_flags();
-            self.b.ins().store(flags, n, made, at as i32);
-        }
+        self.fill(made, info, size, length, object);
         let Some((done, result)) = null else {
             return made;
         };
@@ -179,11 +175,11 @@ impl Emitter<'_, '_> {
         let size_value = self.int(I64, size as i64);
         let p = self.bump(size_value, full);
         let info = self.address_of(&SymbolRef::TypeInfo(ty));
-        self.clear(p, info, size, None, object);
+        self.fill(p, info, size, None, object);
         Ok(p)
     }
 
-    /// Memory for several objects. It ends its block: the second exit is for when the nursery is full.
+    /// Memory for several objects. It ends its block: the second exit is taken if the nursery is full.
     pub(super) fn reserve(&mut self, bytes: &LLOperand) -> Result<Value, Bad> {
         let bytes = self.value(bytes)?;
         let full = self.cold_block();
@@ -191,59 +187,58 @@ impl Emitter<'_, '_> {
         Ok(self.bump(bytes, full))
     }
 
-    /// One of the objects that memory was reserved for, the value of `object`.
+    /// The object at an offset of reserved memory, filled; `op` is its allocation.
     pub(super) fn malloc_reserved(
         &mut self,
         ty: &LLOperand,
         room: &LLOperand,
         offset: &LLOperand,
         length: Option<&LLOperand>,
-        object: VarId,
+        op: &Operation<LowLevel>,
     ) -> Result<Value, Bad> {
         let ty = ty.as_type().ok_or("of what is no constant type")?;
         let Some(LLConst::Int(_, offset)) = offset.as_const() else {
             return Err("not at a known place".to_owned());
+        };
+        let l = self.layout(ty);
+        let how = taipan_codegen::allocation(ty, &l, length, op, false, true)?;
+        let Allocation::Bump { size, length_at } = how else {
+            return Err("of unknown size".to_owned());
         };
         let room = self.value(room)?;
         let p = match offset.get() {
             0 => room,
             offset => self.b.ins().iadd_imm_s(room, offset as i64),
         };
-        let (l, info) = (self.layout(ty), self.address_of(&SymbolRef::TypeInfo(ty)));
-        let items = match (length, &l.var) {
-            (
-                Some(LLOperand::Const(LLConst::Int(_, n))),
-                Some(VarLayout {
-                    length: Some(at), ..
-                }),
-            ) => Some((n.get() as u64, *at)),
-            (None, _) => None,
-            _ => return Err("of unknown size".to_owned()),
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let length = match (length_at, length) {
+            (Some(at), Some(n)) => Some((at, self.value(n)?)),
+            _ => None,
         };
-        let size = match items {
-            Some((n, _)) => l.size_of_varsized(n).ok_or("too large")?,
-            None => l.size,
-        };
-        let length_at = items.map(|(_, at)| at);
-        self.clear(p, info, round_up(size, 8), length_at, object);
-        if let Some((n, at)) = items {
-            let n = self.int(I64, n as i64);
-            let flags = self.heap_flags();
-            self.b.ins().store(flags, n, p, at as i32);
-        }
+        self.fill(p, info, size, length, op.result);
         Ok(p)
     }
 
-    /// Fills a new object, the value of `object`: its header, and zeroes where nothing
-    /// is stored right away. The length, which is at `length_at`, is stored by the caller.
-    fn clear(&mut self, p: Value, info: Value, size: u64, length_at: Option<u64>, object: VarId) {
+    /// Fills a new object, the value of `object`: its header, its length at an offset if it has items, and zeroes in
+    /// words that no store initialises.
+    fn fill(
+        &mut self,
+        p: Value,
+        info: Value,
+        size: u64,
+        length: Option<(u64, Value)>,
+        object: VarId,
+    ) {
         let flags = self.heap_flags();
         self.b.ins().store(flags, info, p, 0);
         let zero = self.int(I64, 0);
         let mut initialised = self.initialised_words(object);
-        initialised.extend(length_at);
+        initialised.extend(length.map(|(at, _)| at));
         for at in (8..size).step_by(8).filter(|at| !initialised.contains(at)) {
             self.b.ins().store(flags, zero, p, at as i32);
+        }
+        if let Some((at, n)) = length {
+            self.b.ins().store(flags, n, p, at as i32);
         }
     }
 

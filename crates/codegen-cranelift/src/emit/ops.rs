@@ -181,7 +181,7 @@ impl Emitter<'_, '_> {
                 offset,
                 length,
                 ..
-            } => self.malloc_reserved(ty, room, offset, length, op.result)?,
+            } => self.malloc_reserved(ty, room, offset, length, op)?,
             View::RawMalloc { size, zero } => {
                 let size = self.value(size)?;
                 let zero = match zero {
