@@ -41,8 +41,8 @@ const MOST_PASSES: u64 = 1 << 20;
 /// of the interpreted program. The existing code mostly contains them. Code that starts outside all loops is compiled before
 /// they reach the higher threshold.
 const ELSEWHERE: u64 = 3;
-/// Greens are compiled at this multiple of their threshold whatever the account says: they have taken as long in the
-/// interpreter as compiling them is likely to take.
+/// Greens are compiled at this multiple of their threshold whatever the account says: the interpreter has then spent
+/// about the time of their compilation on them.
 const OWN: u64 = 10;
 /// If the account refuses to compile a loop, the loop asks again after this fraction of the threshold.
 const PARTS: u64 = 8;
@@ -89,7 +89,7 @@ pub struct Counts {
     pub units: usize,
     /// Units that were compiled with optimisations.
     pub hot: usize,
-    /// Number of operations of the latter.
+    /// Number of operations in optimised units.
     pub optimised: usize,
     /// Bytes of code.
     pub bytes: usize,
@@ -657,10 +657,10 @@ mod tests {
 
     use super::{Driver, ELSEWHERE, FreePasses, GreenTable, THRESHOLD};
 
-    #[test]
-    fn loops_of_functions_with_code_are_compiled_later() {
+    /// A driver whose greens are a position and a code object.
+    fn driver() -> Driver {
         let (greens, result) = (vec![*SIGNED, OBJECT.ptr()], *SIGNED);
-        let mut driver = Driver {
+        Driver {
             objects: vec![1],
             table: GreenTable::new(greens.len()).into(),
             passes: FreePasses::new(greens.len()),
@@ -672,7 +672,23 @@ mod tests {
             threshold: THRESHOLD.into(),
             young: 0.into(),
             compiled: Default::default(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_compiler_with_code_is_never_off() {
+        let driver = driver();
+        assert!(!driver.is_off());
+        driver.threshold.set(-1);
+        assert!(driver.is_off());
+        let compiled = driver.objects_of(&[3, 64]);
+        driver.compiled.borrow_mut().insert(compiled);
+        assert!(!driver.is_off());
+    }
+
+    #[test]
+    fn loops_of_functions_with_code_are_compiled_later() {
+        let mut driver = driver();
         let usual = THRESHOLD as u64;
         assert_eq!(driver.most(&[5, 64]), usual);
         let compiled = driver.objects_of(&[3, 64]);

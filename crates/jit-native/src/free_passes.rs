@@ -6,8 +6,8 @@
 
 use std::cell::Cell;
 
-/// Number of slots per driver. Where each instruction is a merge point, programs of some thousand instructions have
-/// that many greens. Only slots that are in use take memory.
+/// Number of slots per driver. Programs with a merge point at each instruction have thousands of greens. The kernel
+/// gives memory only to slots in use.
 const PLACES: usize = 16_384;
 
 /// Maximum number of words of greens; longer ones are not cached.
@@ -79,11 +79,11 @@ impl FreePasses {
     }
 }
 
-/// Greens that are below this are taken for positions in code.
+/// Upper bound of the greens that count as positions in code.
 const POSITIONS: u64 = 1 << 20;
 
-/// The slot of some greens. Neighbouring positions in the same code have neighbouring slots: they are visited one after
-/// the other, and do not evict each other.
+/// The slot of greens. Neighbouring positions of the same code have neighbouring slots, so they do not evict each
+/// other.
 fn slot(greens: &[u64]) -> usize {
     let (mut code, mut position) = (0_u64, 0_u64);
     for green in greens {
@@ -112,7 +112,7 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
-    use super::FreePasses;
+    use super::{FreePasses, PLACES};
 
     #[test]
     fn code_passes_as_often_as_it_may() {
@@ -132,8 +132,8 @@ mod tests {
     fn no_pass_is_lost() {
         let passes = FreePasses::new(1);
         let (mut counted, mut passed) = (0, 0);
-        for i in 0..10_000_u64 {
-            let greens = [i % 1_700];
+        for i in 0..200_000_u64 {
+            let greens = [i % (PLACES as u64 + 1_700)];
             if passes.pass(&greens) {
                 passed += 1;
             } else {
@@ -143,6 +143,15 @@ mod tests {
         }
         passes.free_all(|_, n| counted += n);
         assert_eq!(counted, passed);
+    }
+
+    #[test]
+    fn positions_of_the_same_code_do_not_evict_each_other() {
+        let passes = FreePasses::new(2);
+        let code = 0x7f00_1234_5678;
+        let positions = || (0..PLACES as u64).map(|n| [n, code]);
+        positions().for_each(|greens| passes.give(&greens, 1));
+        assert!(positions().all(|greens| passes.pass(&greens)));
     }
 
     #[test]
