@@ -1,10 +1,9 @@
 //! What compiling may cost: a program that runs for a short time is not to be compiled for
 //! a long one.
 //!
-//! Time is no measure, since what is compiled would be another thing in each run. What a
-//! program does is counted instead, in how often code comes by where it could be entered
-//! compiled, and what compiling costs in operations. Both are kept in proportion: as long as
-//! more was compiled than was earned, no function is started but one that is hot by itself. Hot stubs and hot loops of
+//! Time is no measure: each run would compile other code. The account has the number of visits of places where compiled
+//! code could be entered, as income, and the number of compiled operations, as expense. While expenses exceed
+//! income, only functions that are hot by themselves are started. Hot stubs and hot loops of
 //! started functions are compiled in any case: their own counters are the limit.
 
 use std::cell::Cell;

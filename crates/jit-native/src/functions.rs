@@ -103,7 +103,7 @@ struct Function<'p> {
     hot: FxHashMap<BlockId, Hot>,
     /// What counts how often a block is entered, and up to how many times.
     counters: FxHashMap<BlockId, (usize, u64)>,
-    /// The words that count down how often units without optimisations are entered, and the blocks these begin with.
+    /// The first block of each unit without optimisations, and the word that counts its entries down.
     tallies: Vec<(BlockId, usize)>,
     /// Words that count the remaining attempts of `@elidable` calls that returned null, by result.
     tries: FxHashMap<VarId, usize>,

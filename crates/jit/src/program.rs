@@ -60,7 +60,7 @@ pub trait JitProgram: Program {
     /// Whether calls of it that stay calls can be merged with others: see [`crate::is_elidable`].
     fn is_elidable(&self, f: &FuncSym) -> bool;
 
-    /// Whether calls of it give the same until a dict changes: see [`crate::is_search`].
+    /// Whether calls of it are searches of a dict: see [`crate::is_search`].
     fn is_search(&self, f: &FuncSym) -> bool;
 
     /// The driver that a function has a merge point of; the same for its portal.

@@ -24,13 +24,14 @@ pub fn is_elidable(program: &dyn JitProgram, f: &FuncSym) -> bool {
     Purity::new(program).is_elidable(f)
 }
 
-/// The helper that looks for a key in a dict, and what the names of all helpers of dicts begin with.
+/// Name of the helper that looks for a key in a dict.
 const LOOKUP: &str = "rdict.lookup";
+/// First part of the names of helpers of dicts.
 const OF_DICTS: &str = "rdict.";
 
-/// Whether a function looks for a key in a dict, its first argument, and calls of it give the same until the dict's index
-/// changes: keys are compared by what is pure. The index of a prebuilt dict is made by the first such call
-/// (RPython: `_optimize_CALL_DICT_LOOKUP` of `optimizeopt/heap.py`).
+/// Whether a function looks for a key in a dict, its first argument, with a result that depends on the arguments and the
+/// dict's index alone. That holds if the functions that hash and compare keys are pure. The first such call of a prebuilt
+/// dict makes its index (RPython: `_optimize_CALL_DICT_LOOKUP` of `optimizeopt/heap.py`).
 pub fn is_search(program: &dyn JitProgram, f: &FuncSym) -> bool {
     if !is_helper(f, LOOKUP) {
         return false;
@@ -60,7 +61,7 @@ pub fn is_search(program: &dyn JitProgram, f: &FuncSym) -> bool {
     true
 }
 
-/// Whether a function is a helper of the prelude, in whatever variant.
+/// Whether a function is the helper of the prelude with this name, in any variant.
 pub(crate) fn is_helper(f: &FuncSym, wanted: &str) -> bool {
     matches!(f.kind(), FuncKind::Helper { name, .. } if &**name == wanted)
 }

@@ -393,7 +393,7 @@ impl Decoder<'_, '_> {
             | View::GcMallocFilled { ty, flavor, length } => {
                 self.malloc(ty, flavor, Some(length), dst)?;
             }
-            // Each object has memory of its own here.
+            // This interpreter has no nursery: each object gets memory of its own.
             View::GcReserve { .. } | View::GcReserveSlowly { .. } => self.result(0, dst),
             View::GcMallocReserved {
                 ty, flavor, length, ..

@@ -24,9 +24,9 @@
 //! before stores of GC pointers; stores themselves are plain. A block that ends in
 //! `gc_malloc_nursery(type, flavor)`, an allocation that does not collect, has a `canraise`
 //! switch: the second exit is taken if the nursery is full, and leads to a `malloc`. So does a block that
-//! ends in `gc_reserve(bytes) -> Address`, which takes memory for several objects; its second exit leads to
-//! `gc_reserve_slowly(bytes)`, which collects. `gc_malloc_reserved(type, flavor, room, offset, length?)` makes one
-//! of these objects, and comes before the next collection.
+//! ends in `gc_reserve(bytes) -> Address`, which reserves memory for several objects; its second exit leads to
+//! `gc_reserve_slowly(bytes)`, which collects. `gc_malloc_reserved(type, flavor, room, offset, length?)` makes an
+//! object in reserved memory, before the next operation that may collect.
 //!
 //! `indirect_call(callee, args..., targets)` ends in the functions that may be meant, `Void` where nobody
 //! knows them. `jit_note(number)` stands in residual code where something is noted of it, and does nothing.

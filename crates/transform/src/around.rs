@@ -40,8 +40,8 @@ pub trait CallFacts {
     /// Calls with equal arguments give the same result, and do nothing else.
     fn is_elidable(&self, f: &FuncSym) -> bool;
 
-    /// Calls look for a key in a dict, the first argument. They give the same as long as the dict's index is the same,
-    /// and leave what such calls find as it is.
+    /// Calls look for a key in a dict, the first argument. The result depends on the arguments and the dict's index, and
+    /// the index stays as it is.
     fn is_search(&self, f: &FuncSym) -> bool;
 
     /// A call may leave an exception.
@@ -116,20 +116,23 @@ impl<'a> Around<'a> {
 
     /// Whether a call may raise, if it can be merged with equal ones; none for all other operations.
     pub(crate) fn elidable(&self, op: &Operation<LowLevel>) -> Option<bool> {
-        let facts = self.calls?;
-        match (op.op, callees(op)) {
-            (LLOp::Plain(PlainOp::DirectCall), Callees::Known([f])) if facts.is_elidable(f) => {
-                Some(facts.can_raise(f))
-            }
-            _ => None,
-        }
+        self.raises_if(op, |facts, f| facts.is_elidable(f))
     }
 
     /// Whether a call that looks for a key in a dict may raise; none for all other operations.
     pub(crate) fn search(&self, op: &Operation<LowLevel>) -> Option<bool> {
+        self.raises_if(op, |facts, f| facts.is_search(f))
+    }
+
+    /// Whether a call may raise, if it has a single target with a property; none for all other operations.
+    fn raises_if(
+        &self,
+        op: &Operation<LowLevel>,
+        has: impl Fn(&dyn CallFacts, &FuncSym) -> bool,
+    ) -> Option<bool> {
         let facts = self.calls?;
         match (op.op, callees(op)) {
-            (LLOp::Plain(PlainOp::DirectCall), Callees::Known([f])) if facts.is_search(f) => {
+            (LLOp::Plain(PlainOp::DirectCall), Callees::Known([f])) if has(facts, f) => {
                 Some(facts.can_raise(f))
             }
             _ => None,

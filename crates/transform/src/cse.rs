@@ -86,7 +86,7 @@ struct Cse<'a> {
     /// Calls that can be merged once it is known that they have not raised, by the variable
     /// that says so.
     asked: FxHashMap<VarId, (Called, LLOperand)>,
-    /// Sums and their like that have not overflowed, by the block behind them.
+    /// Arithmetic that has not overflowed, by the block that control then reaches.
     computed: FxHashMap<BlockId, (Key, LLOperand)>,
     /// Objects that were accessed in the blocks that dominate the current one.
     accessed: FxHashSet<VarId>,
@@ -103,7 +103,7 @@ struct Added {
 #[derive(Clone)]
 enum Called {
     Pure(Key),
-    /// It looks for a key in a dict.
+    /// A search for a key in a dict.
     Search(PlaceId),
 }
 
@@ -285,8 +285,8 @@ impl Cse<'_> {
         added
     }
 
-    /// Leaves out the last operation of a block, which may overflow, if one like it has not overflowed on the way there.
-    /// Else it is known in the block behind it.
+    /// Removes the last operation of a block, which may overflow, if an equal one has not overflowed on all paths to it.
+    /// Otherwise its result is known in the block that control reaches without overflow.
     fn overflow(&mut self, g: &mut LLGraph, b: BlockId, op: &Operation<LowLevel>) -> bool {
         let key = canonical(op.op, op.args.to_vec(), *g.ty(op.result));
         if let Some(value) = self.pure.get(&key) {
@@ -395,8 +395,8 @@ impl Cse<'_> {
         Some(Last::Other)
     }
 
-    /// Merges a call that looks for a key in a dict with one before, if nothing has changed the dict's index since. One
-    /// that may raise is known once it was asked whether it has. None for all other operations.
+    /// Merges a call that looks for a key in a dict with an earlier one, if the dict's index has not changed since. The
+    /// result of one that may raise is known behind the test for its exception. None for all other operations.
     fn search(
         &mut self,
         g: &mut LLGraph,

@@ -1,5 +1,5 @@
-//! Stores that others overwrite before anything reads them
-//! (RPython: `optimizeopt/heap.py`, whose stores wait until something may look).
+//! Removal of stores that later stores overwrite, with no read between them
+//! (RPython: `optimizeopt/heap.py`, which delays stores until a possible read).
 //!
 //! ```text
 //! block1(o, v):                           block1(o, v):
@@ -17,8 +17,8 @@
 //!     setfield(o, .depth, v)                  setfield(o, .depth, v)
 //! ```
 //!
-//! Interpreters write the depth of their stack with each bytecode. Code that control leaves the unit for may read
-//! anything, so the store is made in the exits that lie between.
+//! Interpreters write the depth of their stack with each bytecode. The code behind an exit of a unit may read all
+//! memory, so exits between the two stores get a copy of the first one.
 
 use rustc_hash::FxHashSet;
 use taipan_graph::{BlockId, entry_map};
@@ -32,13 +32,13 @@ use crate::sink::Exits;
 /// Maximum number of exits that a store is moved into.
 const MOST_EXITS: usize = 2;
 
-/// A store that nothing has read so far.
+/// A store whose value has not been read so far.
 struct Pending {
     place: Place,
     at: (BlockId, usize),
-    /// The exits that control may have left by since.
+    /// The exits between the store and the current position.
     exits: Vec<BlockId>,
-    /// Whether another store may have been to the same place, so that it must not be moved behind that.
+    /// Whether a later store may have been to the same place. If so, the store is not moved behind it.
     stays: bool,
 }
 

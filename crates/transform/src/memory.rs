@@ -65,11 +65,11 @@ enum Shape {
     /// A field of the structs that are the items of an array type, or an item (`true`)
     /// or a field of what is inlined in a struct type.
     Interior(LLType, LLOperand, bool),
-    /// What looking for a key gives in a dict of this struct type, with indexes of this array type.
+    /// The result of a search for a key in a dict of this struct type, with an index of this array type.
     Search(LLType, LLType),
 }
 
-/// The field of dicts with the index.
+/// Name of the field of dicts that holds the index.
 const INDEXES: &str = "indexes";
 
 impl Place {
@@ -112,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// What functions are asked about that may change what a search gives; none if this is something else.
+    /// The parts of memory that a search depends on; none for other shapes.
     pub(crate) fn index(&self) -> Option<[Part<'static>; 2]> {
         match self.shape {
             Shape::Search(dict, indexes) => {
@@ -223,7 +223,7 @@ pub(crate) fn place(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>) -
     })
 }
 
-/// What a call that looks for a key in a dict is about.
+/// The place that stands for the result of a search for a key in a dict; none if the dict has no index.
 pub(crate) fn searched(g: &LLGraph, op: &Operation<LowLevel>, around: Around<'_>) -> Option<Place> {
     let View::DirectCall { callee, args } = op.view() else {
         return None;

@@ -84,7 +84,7 @@ pub(crate) struct Exits {
 }
 
 impl Exits {
-    /// Those of a graph with these blocks.
+    /// The exits of a graph; `order` has its reachable blocks.
     pub(crate) fn of(g: &LLGraph, order: &[BlockId]) -> Exits {
         let mut entries = vec![0u32; g.blocks.len()];
         for l in order.iter().flat_map(|b| &g.block(*b).exits) {
@@ -102,7 +102,7 @@ impl Exits {
         Exits { before }
     }
 
-    /// Whether a block is one.
+    /// Whether a block is an exit of the unit.
     pub(crate) fn contains(&self, b: BlockId) -> bool {
         self.before.contains_key(&b)
     }

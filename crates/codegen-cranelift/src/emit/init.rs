@@ -141,8 +141,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether an operation neither collects nor lets anyone find an object that it does not mention: what may call or
-/// raise ends the search, what only reads or fills other objects does not.
+/// Whether the search for initialising stores may pass an operation: it neither collects nor calls nor raises.
 fn is_harmless(p: PlainOp) -> bool {
     use PlainOp::*;
     is_conversion(p)

@@ -25,7 +25,7 @@ const IN_PIECES: usize = 256;
 /// Growth of a region, as a factor, above which its counter is extended.
 const MUCH_GROWN: u64 = 4;
 
-/// Operations that are optimised without [`patience`], and by which it grows; and the most that it grows to.
+/// Number of optimised operations by which [`patience`] grows by one, and its maximum.
 const PATIENT_AFTER: usize = 16_000;
 const MOST_PATIENCE: u64 = 8;
 
@@ -33,8 +33,8 @@ const MOST_PATIENCE: u64 = 8;
 /// this part of it.
 const MUCH_NEW: usize = 2;
 
-/// Entries of code without optimisations, per operation of a region that has grown, after which the region is compiled
-/// again: where it has stopped growing, and in any case. Fewer do not pay for the compile time.
+/// Entries of code without optimisations, per operation of a region, that pay for compiling the region again: of one
+/// that has stopped growing, and of one that grows.
 const MISSES: u64 = 32;
 const MANY_MISSES: u64 = 128;
 
@@ -43,13 +43,13 @@ const MANY_MISSES: u64 = 128;
 pub(super) struct Hot {
     /// How many blocks it had then.
     blocks: usize,
-    /// How many it had when somebody looked last.
+    /// Number of blocks at the last test for growth.
     seen: usize,
-    /// How often it is entered until somebody looks again whether it has grown.
+    /// Number of entries between two tests for growth.
     rounds: u64,
     /// The word that counts them.
     counter: usize,
-    /// How often code without optimisations had been entered in the region when it was compiled.
+    /// Entries of code without optimisations in the region, up to the compilation.
     missed: u64,
 }
 
@@ -61,9 +61,8 @@ pub(super) fn rounds_of(operations: usize, hot: u64) -> u64 {
     hot.saturating_mul(1 + (first + others) as u64)
 }
 
-/// Factor of thresholds, by the number of operations that were optimised already. A program with a few hot loops is
-/// not to wait for them; for one with a thousand that are entered equally often, compiling all of them early takes longer
-/// than they save.
+/// Factor of thresholds, by the number of operations that were optimised before. A few hot loops are compiled early; of
+/// a thousand loops that are entered equally often, early compilation costs more than it saves.
 fn patience(optimised: usize) -> u64 {
     (1 + (optimised / PATIENT_AFTER) as u64).min(MOST_PATIENCE)
 }
@@ -127,8 +126,8 @@ impl<'p> Functions<'p> {
         !is_full
     }
 
-    /// Whether the threshold of a region is not reached any more, since the region has grown by more than [`MUCH_GROWN`] or
-    /// since much was optimised. If so, the counter is extended to the present threshold.
+    /// Whether the threshold of a region has risen above its counter: the region has grown by more than [`MUCH_GROWN`], or
+    /// much was optimised. If so, the counter is extended to the present threshold.
     fn is_early(
         &mut self,
         jit: &NativeJit<'p>,
@@ -204,7 +203,7 @@ impl<'p> Functions<'p> {
         Ok(entry)
     }
 
-    /// How often code without optimisations was entered at a block of a region.
+    /// Number of entries of code without optimisations at blocks of a region.
     fn missed(&self, function: usize, inside: &FxHashSet<BlockId>) -> u64 {
         let tallies = &self.functions[function].tallies;
         let inside = tallies.iter().filter(|(b, _)| inside.contains(b));
@@ -224,12 +223,13 @@ impl<'p> Functions<'p> {
         let live = self.inputs(function, head);
         let entry = self.cell(function, Point::Block(head), live.clone(), None);
         let size = inside.len();
-        // Whether it has grown since is looked at ever more rarely.
+        let operations = self.operations(function, inside);
+        // Tests for growth become ever rarer.
         let last = self.functions[function].hot.get(&head).copied();
         let last = last.unwrap_or_else(|| Hot {
             blocks: 0,
             seen: 0,
-            rounds: rounds_of(self.operations(function, inside), jit.options.hot),
+            rounds: rounds_of(operations, jit.options.hot),
             counter: self.words.new_word(0),
             missed: 0,
         });
@@ -243,13 +243,11 @@ impl<'p> Functions<'p> {
             missed,
         };
         store(counter, new.rounds.min(NEVER));
-        // What is growing is likely to grow on: unless much is new, it is compiled when it has
-        // come to rest.
+        // A region that grows is likely to grow further: unless much is new, compilation waits for its end.
         let grows = last.seen != size && size < blocks + blocks / MUCH_NEW;
         let lately = missed.saturating_sub(last.missed);
-        let operations = self.operations(function, inside) as u64;
-        let pays = !grows && lately >= operations.saturating_mul(MISSES)
-            || lately >= operations.saturating_mul(MANY_MISSES);
+        let per_operation = lately / operations.max(1) as u64;
+        let pays = per_operation >= MANY_MISSES || !grows && per_operation >= MISSES;
         if blocks == size || blocks > 0 && !pays {
             let missed = last.missed;
             let hot = Hot {
@@ -277,7 +275,7 @@ impl<'p> Functions<'p> {
             .emit(jit, &graph, true, jit.options.largest_unit)
             .map_err(|e| e.to_string())?;
         self.counts.hot += 1;
-        self.counts.optimised += operations as usize;
+        self.counts.optimised += operations;
         self.log_unit(
             jit,
             made.map(Made::hot),

@@ -38,7 +38,7 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) jit: &'a NativeJit<'p>,
     pub(super) function: usize,
     pub(super) extent: Extent<'a>,
-    /// The block that the unit starts with.
+    /// The unit's first block.
     pub(super) start: BlockId,
     /// What the unit starts with.
     pub(super) live: &'a [VarId],

@@ -364,7 +364,7 @@ def ll_streq(s1, s2):
         return False
     if n == 0:
         return True
-    # Most strings of the same length differ here, and a known one of one character takes no call.
+    # Most unequal strings of the same length differ here. Strings of one character need no call.
     if s1.chars[0] != s2.chars[0]:
         return False
     return n == 1 or equal_chars(s1, s2, n)
