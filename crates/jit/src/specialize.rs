@@ -417,6 +417,7 @@ impl<'p> Specializer<'p> {
             op: 0,
             values: Values::with_room(),
             waiting: NO_SLOT,
+            receiver: None,
             greens: None,
             began: None,
             closes: false,

@@ -251,6 +251,8 @@ pub(crate) struct Frame {
     pub(crate) values: Values,
     /// The slot that waits for the result of the call that is under way.
     pub(crate) waiting: Slot,
+    /// The first argument of the call, if it was known.
+    pub(crate) receiver: Option<Word>,
     /// The greens of the merge point of a driver that it came by last.
     pub(crate) greens: Option<Rc<[Word]>>,
     /// Greens of the first merge point of this call.

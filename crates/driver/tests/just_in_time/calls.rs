@@ -302,3 +302,76 @@ fn chains_of_calls_are_inlined() {
     "#]]
     .assert_eq(&text);
 }
+
+const TREE: &str = "
+from rpython.rlib.jit import JitDriver, promote
+class Node(object):
+    _immutable_fields_ = ['value', 'then', 'other', 'body']
+    def __init__(self, value, then, other, body):
+        self.value = value; self.then = then; self.other = other; self.body = body
+    def run(self, n): raise NotImplementedError
+class Number(Node):
+    def run(self, n): return self.value
+class If(Node):
+    def run(self, n):
+        if n % 40 == self.value:
+            return self.then.run(n)
+        return self.other.run(n)
+class Down(Node):
+    def run(self, n):
+        if n == 0:
+            return 0
+        return 1 + self.body.run(n - 1)
+def chain(length):
+    node = Number(100, None, None, None)
+    for i in range(length):
+        node = If(length - i, Number(i, None, None, None), node, None)
+    return node
+def recursion():
+    node = Down(0, None, None, None)
+    node.body = node
+    return node
+TREES = [chain(5), chain(25), recursion()]
+driver = JitDriver(greens=['tree'], reds=['n', 'total'])
+def main(which):
+    tree = TREES[which]
+    n = 60; total = 0
+    while n > 0:
+        driver.jit_merge_point(tree=tree, n=n, total=total)
+        total += tree.run(n)
+        n -= 1
+    return total
+";
+
+/// A function of the interpreter is inlined into itself as deep as a syntax tree is. A recursion on one node is limited.
+#[test]
+fn syntax_trees_are_inlined() {
+    let mut db = database(TREE);
+    let trees = ["chain of 5", "chain of 25", "recursion"];
+    let plain: Vec<_> = (0..)
+        .zip(trees)
+        .map(|(which, _)| outcome(&db, "main", &[which], Engine::LLInterp, None))
+        .collect();
+    db.generate_jit(true);
+    let mut text = String::new();
+    for ((which, tree), expected) in (0..).zip(trees).zip(&plain) {
+        let report = Arc::new(Mutex::new(JitReport::default()));
+        let options = JitOptions {
+            threshold: Some(5),
+            report: Some(report.clone()),
+            ..JitOptions::default()
+        };
+        let got = outcome(&db, "main", &[which], Engine::Native, Some(options));
+        assert_eq!(&got, expected);
+        let report = report.lock().expect("nothing panicked");
+        let residual = &report.counts["residual"];
+        let calls = residual["direct_call"].as_u64().unwrap_or(0);
+        text += &format!("{tree}: {calls} calls\n");
+    }
+    expect![[r#"
+        chain of 5: 0 calls
+        chain of 25: 0 calls
+        recursion: 1 calls
+    "#]]
+    .assert_eq(&text);
+}

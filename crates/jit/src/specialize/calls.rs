@@ -9,7 +9,7 @@ use crate::binding::Frozen;
 use crate::code::{Arg, TsGraph, TsKind, TsOp};
 use crate::pure::PureFact;
 use crate::residual::void_operand;
-use crate::state::{Content, GenVar, JitState, Owner, RedBox, Val};
+use crate::state::{Content, GenVar, JitState, Owner, RedBox, Val, Word};
 use crate::timeshift::ENSURE_INDEX;
 use crate::world::{Called, World};
 
@@ -125,6 +125,7 @@ impl Specializer<'_> {
         let graph = self.graphs[state.frame().code as usize].clone();
         let callee = self.graphs[code as usize].clone();
         let mut frame = self.new_frame(code);
+        frame.receiver = self.receiver(world, state, op);
         let inputs = callee.blocks[callee.start as usize].inputs.iter();
         for (arg, input) in passed(op).iter().zip(inputs) {
             let info = &callee.slots[*input as usize];
@@ -144,6 +145,17 @@ impl Specializer<'_> {
         caller.op += 1;
         state.frames.push(frame);
         Ok(())
+    }
+
+    /// The first argument of a call, if it is known.
+    pub(super) fn receiver(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        op: &TsOp,
+    ) -> Option<Word> {
+        let first = passed(op).first()?;
+        self.known_arg(world, state, first)
     }
 
     /// A call of a function that gives the same whenever it gets the same arguments, in a

@@ -35,9 +35,10 @@ const MOST_STARTS: u32 = 4;
 /// Number of versions above which a state forces its virtual objects rather than starting a further version.
 const MOST_FORCING: usize = 3;
 
-/// Maximum inlining depth of a recursive function of the interpreter, and of all calls (RPython:
+/// Maximum inlining depth of a recursive function of the interpreter with one receiver or an unknown one (RPython:
 /// `max_unroll_recursion`).
 const MOST_RECURSION: usize = 7;
+/// Maximum inlining depth of all calls.
 const MOST_DEPTH: usize = 100;
 
 /// Maximum inlining depth of a recursive function of the interpreted program. RPython allows seven levels, but a trace
@@ -131,7 +132,7 @@ impl Specializer<'_> {
             let mut entered = None;
             for op in left {
                 if !is_plain(&op.kind) {
-                    entered = self.followed(state, op);
+                    entered = self.followed(world, state, op);
                     if entered.is_none() {
                         return Ok(());
                     }
@@ -179,7 +180,7 @@ impl Specializer<'_> {
     }
 
     /// The graph that a call enters, if the callee is a constant and is followed.
-    fn followed(&mut self, state: &JitState, op: &TsOp) -> Option<u32> {
+    fn followed(&mut self, world: &mut dyn World, state: &JitState, op: &TsOp) -> Option<u32> {
         let (TsKind::Call(..) | TsKind::Inline(_)) = &op.kind else {
             return None;
         };
@@ -194,18 +195,29 @@ impl Specializer<'_> {
                 [only] => Some(only.1.0),
                 _ => None,
             },
-            TsKind::Inline(targets) => self.inlined(state, f, targets),
+            TsKind::Inline(targets) if targets.contains(f) => self.inlined(world, state, op, f),
             _ => None,
         }
     }
 
     /// The graph of a callee that is inlined. None if calls of it stay calls here.
-    fn inlined(&mut self, state: &JitState, f: &FuncSym, targets: &[FuncSym]) -> Option<u32> {
-        if self.is_full() || state.frames.len() >= MOST_DEPTH || !targets.contains(f) {
+    ///
+    /// A recursion with a different known receiver at each level follows a finite structure, as a syntax tree is. It is
+    /// limited by [`MOST_DEPTH`] alone.
+    fn inlined(
+        &mut self,
+        world: &mut dyn World,
+        state: &JitState,
+        op: &TsOp,
+        f: &FuncSym,
+    ) -> Option<u32> {
+        if self.is_full() || state.frames.len() >= MOST_DEPTH {
             return None;
         }
         let code = self.code_of(f)?;
-        let already = state.frames.iter().filter(|f| f.code == code);
+        let receiver = self.receiver(world, state, op);
+        let differ = |other: Option<Word>| receiver.zip(other).is_some_and(|(a, b)| a != b);
+        let already = (state.frames.iter()).filter(|f| f.code == code && !differ(f.receiver));
         let inside = already.count() < MOST_RECURSION || self.drivers[code as usize].is_some();
         inside.then_some(code)
     }
@@ -390,7 +402,8 @@ impl Specializer<'_> {
                 }
             },
         };
-        match called.and_then(|f| self.inlined(&state, &f, targets)) {
+        let called = called.filter(|f| targets.contains(f));
+        match called.and_then(|f| self.inlined(world, &state, op, &f)) {
             Some(code) => {
                 self.enter(world, &mut state, op, code)?;
                 Ok(Some(state))
