@@ -190,6 +190,7 @@ const USES: &[&str] = &[
      --engine native -k double --all --exit-first --maxfail 1 --timeout 60 --junit-xml junit \
      --json --verbose test_main.py",
     "test --cache-dir cache --last-failed --trust --quiet test_main.py",
+    "test --deselect test_main.py::test_slow --ignore slow --runxfail --capture no test_main.py",
     "test -m slow --failed-first --showlocals --show-output --tb short -r a --durations 3 test_main.py",
     "test --collect-only",
     "test -p no:cacheprovider -W error --cov --cov-report term test_main.py",
@@ -230,6 +231,7 @@ const USES: &[&str] = &[
     "watch test --cache-dir cache --last-failed --trust --quiet test_main.py",
     "watch test --collect-only test_main.py",
     "watch test -p no:cacheprovider -W error --cov --cov-report term test_main.py",
+    "watch test --deselect test_main.py::test_slow --ignore slow --runxfail --capture no test_main.py",
     "watch test -m slow --failed-first --showlocals --show-output --tb short -r a --durations 3 test_main.py",
 ];
 

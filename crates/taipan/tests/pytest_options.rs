@@ -328,6 +328,136 @@ def test_sum():
     assert!(!plain.contains("count      = 2"), "{plain}");
 }
 
+/// Tests and files are left out by the beginnings of their ids, and by paths.
+#[test]
+fn tests_are_left_out() {
+    check(
+        "--collect-only -q --deselect test_first.py::test_s --deselect=test_second.py",
+        "",
+        expect![[r#"
+            test_first.py::test_both
+            test_first.py::test_plain
+            test_first.py::test_known
+
+            3 tests collected in Ts
+        "#]],
+    );
+    let folder = project();
+    let deep = folder.path().join("slow/deep");
+    std::fs::create_dir_all(&deep).unwrap();
+    std::fs::write(deep.join("test_third.py"), "def test_third(): pass\n").unwrap();
+    let listed = |args: &str| printed(&folder, &format!("--collect-only -q {args}"));
+    expect![[r#"
+        test_second.py::test_good
+        test_second.py::test_bad
+
+        2 tests collected in Ts
+    "#]]
+    .assert_eq(&listed("--ignore slow --ignore ./test_first.py"));
+    let absolute = folder.path().join("slow/deep");
+    assert_eq!(
+        listed("--ignore slow"),
+        listed(&format!("--ignore={}", absolute.display()))
+    );
+    // A file that is named is not ignored.
+    expect![[r#"
+        slow/deep/test_third.py::test_third
+
+        1 test collected in Ts
+    "#]]
+    .assert_eq(&listed("slow/deep/test_third.py --ignore slow"));
+}
+
+const XFAIL: &str = "\
+import pytest
+
+@pytest.mark.xfail
+def test_marked():
+    assert 1 == 2
+
+@pytest.mark.xfail(run=False)
+def test_not_run():
+    pass
+
+def test_called():
+    pytest.xfail('known')
+
+def test_called_and_failed(runs):
+    pytest.xfail('known')
+    assert not runs
+";
+
+/// With `--runxfail` neither the mark nor the function has an effect, as machine code and as Python.
+#[test]
+fn expected_failures_run_as_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    };
+    write("test_known.py", XFAIL);
+    write(
+        "conftest.py",
+        "import pytest\n@pytest.fixture\ndef runs(request): return request.config.getoption('runxfail')\n",
+    );
+    let mut text = String::new();
+    for engine in ["auto", "interp"] {
+        for option in ["", "--runxfail"] {
+            let all = printed(
+                &folder,
+                &format!("-q --tb=no -rA --engine {engine} {option}"),
+            );
+            text += &format!("{engine} {option}\n{}", from(&all, "summary"));
+        }
+    }
+    expect![[r#"
+        auto 
+        === short test summary info ===
+        XFAIL test_known.py::test_marked
+        SKIPPED test_known.py::test_not_run - [NOTRUN] 
+        XFAIL test_known.py::test_called - known
+        XFAIL test_known.py::test_called_and_failed - known
+
+        1 skipped, 3 xfailed, 1 interpreted in Ts
+        auto --runxfail
+        === short test summary info ===
+        FAILED test_known.py::test_marked - assert 1 == 2
+        PASSED test_known.py::test_not_run
+        PASSED test_known.py::test_called
+        FAILED test_known.py::test_called_and_failed - assert not True
+
+        2 failed, 2 passed, 1 interpreted in Ts
+        interp 
+        === short test summary info ===
+        XFAIL test_known.py::test_marked
+        SKIPPED test_known.py::test_not_run - [NOTRUN] 
+        XFAIL test_known.py::test_called - known
+        XFAIL test_known.py::test_called_and_failed - known
+
+        1 skipped, 3 xfailed in Ts
+        interp --runxfail
+        === short test summary info ===
+        FAILED test_known.py::test_marked - assert 1 == 2
+        PASSED test_known.py::test_not_run
+        PASSED test_known.py::test_called
+        FAILED test_known.py::test_called_and_failed - assert not True
+
+        2 failed, 2 passed in Ts
+    "#]]
+    .assert_eq(&text);
+}
+
+/// Output is shown as by `-s`.
+#[test]
+fn ways_to_capture_output() {
+    let folder = project();
+    let slow = |args: &str| printed(&folder, &format!("--all -m slow {args}"));
+    let shown = slow("-s");
+    assert!(shown.contains("from slow"), "{shown}");
+    assert_eq!(slow("--capture=no"), shown);
+    assert_eq!(slow("--capture=tee-sys"), shown);
+    assert_eq!(slow("--capture=sys"), slow(""));
+}
+
 /// Options that a `conftest.py` declares.
 #[test]
 fn options_of_conftest() {

@@ -74,7 +74,7 @@ pub(super) fn collect(
     options: &TestOptions,
     history: &History,
 ) -> Result<(Vec<Module>, Collected), Failure> {
-    let files = files::find(db, &options.paths)?;
+    let files = files::find(db, &options.paths, &options.ignored)?;
     let found = par_map(db, &files, |db, file| {
         guarded(|| {
             let program = load_tests(db, &file.path, &options.load)?;
@@ -128,6 +128,7 @@ pub(super) fn collect(
                 .collect();
             let selected = options.select.as_ref().is_none_or(|s| s.matches(&keywords))
                 && (options.marks.as_ref()).is_none_or(|s| s.holds_for(&test.marks))
+                && !options.deselected.iter().any(|d| id.starts_with(d))
                 && (only.is_empty() || only.contains(&id));
             if !selected {
                 out.deselected += 1;

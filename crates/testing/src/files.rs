@@ -1,6 +1,7 @@
 //! The files that hold tests, and test ids given on the command line.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -47,16 +48,21 @@ fn is_skipped_folder(name: &str) -> bool {
 }
 
 /// The test files that arguments stand for: `file.py`, `file.py::TestX::test_y`, or
-/// folders. Without arguments, this folder.
+/// folders. Without arguments, this folder. Folders are searched without the ignored files and folders.
 pub(super) fn find(
     reader: &dyn Reader,
     arguments: &[Utf8PathBuf],
+    ignored: &[Utf8PathBuf],
 ) -> Result<Vec<TestFile>, Failure> {
     let here = [Utf8PathBuf::from(".")];
     let arguments = if arguments.is_empty() {
         &here[..]
     } else {
         arguments
+    };
+    let ignored: Vec<_> = ignored.iter().filter_map(absolute).collect();
+    let is_ignored = |path: &Utf8PathBuf| {
+        absolute(path).is_some_and(|path| ignored.iter().any(|i| path.starts_with(i)))
     };
     let mut out: Vec<TestFile> = Vec::new();
     for argument in arguments {
@@ -68,7 +74,9 @@ pub(super) fn find(
             if name.is_some() {
                 return Err(Failure::Usage(format!("{argument}: {path} is a folder")));
             }
-            files_below(reader, path, &|n| !is_skipped_folder(n), &is_test_file)?
+            let mut found = files_below(reader, path, &|n| !is_skipped_folder(n), &is_test_file)?;
+            found.retain(|path| !is_ignored(path));
+            found
         } else if path.exists() {
             vec![clean(path)]
         } else {
@@ -79,6 +87,11 @@ pub(super) fn find(
         }
     }
     Ok(out)
+}
+
+/// A path from the root, without `.` and doubled separators; None if this folder is unknown.
+fn absolute(path: &Utf8PathBuf) -> Option<PathBuf> {
+    std::path::absolute(clean(path)).ok()
 }
 
 /// Adds a file, or what is wanted of it, in the order of arguments.

@@ -84,6 +84,10 @@ pub struct TestOptions {
     pub select: Option<Selection>,
     /// `-m`: an expression over names of marks.
     pub marks: Option<Selection>,
+    /// Prefixes of ids of tests that are left out.
+    pub deselected: Vec<String>,
+    /// Files and folders that are left out where folders are searched.
+    pub ignored: Vec<Utf8PathBuf>,
     /// Run also what has not changed since it passed.
     pub all: bool,
     /// Run only what failed last, if anything did.
@@ -116,6 +120,8 @@ impl Default for TestOptions {
             paths: Vec::new(),
             select: None,
             marks: None,
+            deselected: Vec::new(),
+            ignored: Vec::new(),
             all: false,
             last_failed: false,
             failed_first: false,
@@ -182,7 +188,7 @@ pub fn run(
 
 /// The files that tests are looked for in.
 pub fn test_files(reader: &dyn Reader, options: &TestOptions) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let found = files::find(reader, &options.paths)?;
+    let found = files::find(reader, &options.paths, &options.ignored)?;
     Ok(found.into_iter().map(|f| f.path).collect())
 }
 

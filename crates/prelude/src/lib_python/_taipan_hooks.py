@@ -12,7 +12,7 @@ OF_NODES = [
 OPTIONS = {
     'verbose': 0, 'quiet': 0, 'keyword': '', 'markexpr': '', 'maxfail': 0, 'collectonly': False,
     'tbstyle': 'auto', 'fulltrace': False, 'showlocals': False, 'usepdb': False,
-    'capture': 'fd', 'color': 'auto', 'assertmode': 'rewrite'}
+    'capture': 'fd', 'runxfail': False, 'color': 'auto', 'assertmode': 'rewrite'}
 LISTS = {
     'python_files': ['test_*.py', '*_test.py'],
     'python_classes': ['Test'],
@@ -339,9 +339,8 @@ def root_of(path):
 
 
 def configure(path, around, options, declared):
-    """The configuration for a test file, once its `conftest.py` files, nearest first, have had
-    their say about options of the command line: those that may be the target's, and those that
-    one of the files has to declare."""
+    """The configuration of a test file, by its `conftest.py` files, nearest first, and the options of the command line:
+    those that may be the target's, and those that one of the files has to declare."""
     import py
     config = Config(py.path.local(root_of(path)))
     py.test.config = config
@@ -350,6 +349,7 @@ def configure(path, around, options, declared):
         manager.register(module)
     config.args = options + declared + [path]
     parser = Parser(config)
+    parser.addoption('--runxfail', action='store_true', default=False)
     manager.call('pytest_addhooks', {'pluginmanager': manager})
     manager.call('pytest_addoption', {'parser': parser, 'pluginmanager': manager})
     manager.call('pytest_cmdline_preparse', {'config': config, 'args': config.args})

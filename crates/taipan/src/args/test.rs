@@ -28,6 +28,15 @@ pub(crate) struct TestArgs {
     /// Run only tests whose marks match: names of marks with `and`, `or`, `not`, `()`.
     #[arg(short = 'm', value_name = "EXPR", allow_hyphen_values = true)]
     pub(crate) marks: Option<String>,
+    /// Leave out tests whose ids begin with PREFIX, as FILE.py::TestX. Can be repeated.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) deselect: Vec<String>,
+    /// Leave out a file or folder where folders are searched. Can be repeated.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) ignore: Vec<Utf8PathBuf>,
+    /// Run tests with the mark `xfail` as if they had none, and make `pytest.xfail()` do nothing.
+    #[arg(long)]
+    pub(crate) runxfail: bool,
     /// Run all, also what has not changed since it passed.
     #[arg(long)]
     pub(crate) all: bool,
@@ -66,6 +75,9 @@ pub(crate) struct TestArgs {
     /// Print the output of every test that runs, behind its result.
     #[arg(short = 's', long)]
     pub(crate) show_output: bool,
+    /// Whether output is captured: no and tee-sys show it, as -s.
+    #[arg(long, value_enum, value_name = "HOW", default_value = "fd")]
+    pub(crate) capture: Capture,
     /// How much of a failure is shown.
     #[arg(long, value_enum, value_name = "STYLE", default_value = "long")]
     pub(crate) tb: Traceback,
@@ -139,6 +151,17 @@ fn plugin(text: &str) -> Result<Plugin, String> {
 }
 
 impl TestArgs {
+    /// Whether the output of every test is shown.
+    pub(crate) fn shows_output(&self) -> bool {
+        self.show_output || matches!(self.capture, Capture::No | Capture::TeeSys)
+    }
+
+    /// The options that `conftest.py` files see.
+    pub(crate) fn conftest_options(&self) -> Vec<String> {
+        let own = self.runxfail.then(|| "--runxfail".to_owned());
+        self.conftest_option.iter().cloned().chain(own).collect()
+    }
+
     /// A line for each option that is accepted and has no effect.
     pub(crate) fn without_effect(&self) -> Vec<String> {
         let off = self.plugins.iter().filter_map(|p| match p {
@@ -165,6 +188,19 @@ pub(crate) enum TestEngine {
     Llinterp,
     /// The interpreter of bytecode, which runs tests as Python.
     Interp,
+}
+
+/// Ways of pytest to capture output. Each test is a process of its own here, so `sys` is `fd`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Capture {
+    /// What the process writes; it is shown if the test fails.
+    Fd,
+    /// The same.
+    Sys,
+    /// It is shown.
+    No,
+    /// It is shown.
+    TeeSys,
 }
 
 /// How much of a failure is shown.

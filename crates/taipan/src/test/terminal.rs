@@ -96,7 +96,7 @@ impl Style {
             color,
             verbosity: i32::from(args.verbose) - i32::from(args.quiet),
             traceback: args.tb,
-            shows_output: args.show_output,
+            shows_output: args.shows_output(),
             listed: Listed::new(&args.report),
             durations: args.durations,
         }
@@ -478,7 +478,8 @@ pub(crate) fn summary(options: &TestOptions, report: &TestReport) -> String {
     let errors = collected.errors.len();
     add(errors, if errors == 1 { "error" } else { "errors" });
     if options.collect_only {
-        parts = vec![format!("{} tests collected", collected.ids.len())];
+        let n = collected.ids.len();
+        parts = vec![format!("{n} test{} collected", if n == 1 { "" } else { "s" })];
     } else if parts.is_empty() || collected.ids.is_empty() && errors == 0 && skipped == 0 {
         parts.insert(0, "no tests ran".to_owned());
     }
