@@ -180,12 +180,12 @@ impl<'p> Functions<'p> {
             return Ok(entry);
         }
         if head == b {
-            return self.compile_region(jit, function, head, &inside);
+            return self.compile_region(jit, function, (head, b), &inside);
         }
         // It is a part of another region: nobody asks again.
         self.stop_counting(function, b);
         if !self.functions[function].hot.contains_key(&head) {
-            self.compile_region(jit, function, head, &inside)?;
+            self.compile_region(jit, function, (head, b), &inside)?;
         }
         // Code gets to it by its cell from now on. What has it in the middle would go around the
         // loop past the code with optimisations.
@@ -210,13 +210,13 @@ impl<'p> Functions<'p> {
         inside.map(|(_, word)| NEVER - load(*word)).sum()
     }
 
-    /// Compiles a region with optimisations, if it has become another one since; the cell
-    /// by which it is entered.
+    /// Compiles the region with a head with optimisations, if it has changed since its last compilation. `counted` is the
+    /// block whose counter ran out. The result is the cell by which the region is entered.
     fn compile_region(
         &mut self,
         jit: &NativeJit<'p>,
         function: usize,
-        head: BlockId,
+        (head, counted): (BlockId, BlockId),
         inside: &FxHashSet<BlockId>,
     ) -> Result<usize, Failure> {
         let mut started = self.log.stopwatch();
@@ -263,9 +263,10 @@ impl<'p> Functions<'p> {
         let mut graph = self.region(jit, function, head, &live, extent);
         optimize_residual(&mut graph, &jit.program, &jit.program);
         let f = &self.functions[function];
-        let rounds = f.counters.get(&head).map_or(0, |c| c.1);
+        let rounds = f.counters.get(&counted).map_or(0, |c| c.1);
+        let part = if counted == head { "it" } else { "a part of it" };
         self.log.reason(entry, || match blocks {
-            0 => format!("it was entered {rounds} times"),
+            0 => format!("{part} was entered {rounds} times"),
             _ => format!("it has grown from {blocks} to {size} blocks"),
         });
         let made = self.log_listing(jit, function, &mut graph, &mut started);
