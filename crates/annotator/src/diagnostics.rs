@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, ErrorCode, Program, SHIPPED, Severity, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_base::{Db, Diagnostic, ErrorCode, Help, Program, SHIPPED, Severity, Span};
 use taipan_flow::{
     Given, assigned_at, flow_diagnostics, item_span_at, made_text_at, reads_variable, span_at,
 };
@@ -23,6 +23,7 @@ use taipan_interp::{Function, ObjData};
 use self::blocked::blocked;
 use self::conflict::{conflict, parts};
 use crate::eval::{FunctionState, Passed, Problem, Subject};
+use crate::origins::way::Way;
 use crate::origins::{
     Origin, Place, called_property, caller, contributors, mixed_results, object_name, operands,
     passed_constant, user_of_data, works_on_conflict,
@@ -42,7 +43,7 @@ enum Fault {
         place: Place,
         code: ErrorCode,
         message: String,
-        help: Option<Box<str>>,
+        help: Option<Help>,
         /// How each operand came to the operation, from the place outwards.
         origins: Vec<Vec<Origin>>,
         /// Its operands do not go together: worth telling only if nobody else says so.
@@ -105,8 +106,8 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
         solution,
         program,
     };
-    let mut all: Vec<Diagnostic> = Vec::new();
-    let mut following: Vec<Diagnostic> = Vec::new();
+    let mut all: Vec<Found> = Vec::new();
+    let mut following: Vec<Found> = Vec::new();
     let mut mixed = Vec::new();
     for fault in solution.write(|w| faults(db, roots, w)) {
         match fault {
@@ -121,10 +122,11 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 about,
                 subject,
             } => {
-                let mut d = Diagnostic::error(code, places.span(place), message);
-                d.help = help.map(Into::into);
+                let at = places.span(place);
+                let mut d = Diagnostic::error(code, at, message);
+                d.help = help;
                 d.problem = about;
-                if d.primary.is_none()
+                if at.is_none()
                     && let Some(line) = places.made(place)
                 {
                     d = d.with_note(None, format!("this is {line}"));
@@ -132,23 +134,36 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
                 let d = places.with_callee(d, subject.as_ref());
                 let d = places.with_origins(d, place, origins);
                 let d = places.with_caller(d, place, caller);
+                let found = Found {
+                    is_at_call: d.primary != at,
+                    diagnostic: d,
+                    class: match subject {
+                        Some(Subject::Class(class)) => Some(class),
+                        _ => None,
+                    },
+                };
                 if follows {
-                    following.push(d);
+                    following.push(found);
                 } else {
-                    all.push(d);
+                    all.push(found);
                 }
             }
             Fault::Flow(f) => {
                 let function = Function::new(db, program, f);
-                all.extend(flow_diagnostics(db, function).iter().cloned());
+                all.extend(
+                    flow_diagnostics(db, function)
+                        .iter()
+                        .cloned()
+                        .map(Found::from),
+                );
             }
             Fault::Conflict { what, origins } => {
                 let mut origins: Vec<_> = (origins.into_iter())
-                    .map(|o| (places.origin(&o), places.in_words(o)))
+                    .map(|o| (places.origin(&o), places.with_line(o)))
                     .collect();
                 origins.sort_by_cached_key(|(span, _)| order(db, *span));
                 match solution.read(|w| conflict(&w.solver, &what, &origins)) {
-                    Some(d) => all.push(d),
+                    Some(d) => all.push(d.into()),
                     None => mixed.push((what, origins)),
                 }
             }
@@ -166,24 +181,47 @@ pub(crate) fn collect(db: &dyn Db, roots: Roots, solution: &Solution) -> Arc<[Di
         // Two places say more than one at which both kinds arrive.
         let places = |d: &Diagnostic| d.notes.iter().filter(|n| n.span.is_some()).count();
         let found = mixed.into_iter().filter_map(taken_apart);
-        all.extend(found.min_by_key(|d| Reverse((d.primary.is_some(), places(d)))));
+        let best = found.min_by_key(|d| Reverse((d.primary.is_some(), places(d))));
+        all.extend(best.map(Found::from));
     }
-    all.sort_by_cached_key(|d| order(db, d.primary));
-    // The same mistake in several specialisations of a function, or several of what one
-    // call makes a function of the library do.
-    let same = |a: &Diagnostic, b: &Diagnostic| a == b || a.label == CALLED && b.label == CALLED;
-    let mut out: Vec<Diagnostic> = Vec::with_capacity(all.len());
-    for d in all {
-        let mut here = out.iter().rev().take_while(|o| o.primary == d.primary);
-        // A class is wrong once, wherever it is used.
-        let of_class = |o: &Diagnostic| {
-            d.code == ErrorCode::InvalidClassLayout && (o.code, &o.message) == (d.code, &d.message)
-        };
-        if !here.any(|o| same(o, &d)) && !out.iter().any(of_class) {
-            out.push(d);
+    all.sort_by_cached_key(|found| order(db, found.diagnostic.primary));
+    without_repetitions(all)
+}
+
+/// A diagnostic, with the facts that tell whether another one repeats it.
+struct Found {
+    diagnostic: Diagnostic,
+    /// It stands at the call of a function of the library in which the mistake is.
+    is_at_call: bool,
+    /// The class that is wrong.
+    class: Option<ObjId>,
+}
+
+impl From<Diagnostic> for Found {
+    fn from(diagnostic: Diagnostic) -> Found {
+        Found {
+            diagnostic,
+            is_at_call: false,
+            class: None,
         }
     }
-    out.into()
+}
+
+/// Leaves one of the same mistakes in several specialisations of a function, one of several mistakes in
+/// the library that one call leads to, and one of several uses of a class that is wrong.
+fn without_repetitions(all: Vec<Found>) -> Arc<[Diagnostic]> {
+    let mut out: Vec<Found> = Vec::with_capacity(all.len());
+    for new in all {
+        let same =
+            |old: &Found| old.diagnostic == new.diagnostic || old.is_at_call && new.is_at_call;
+        let is_here = |old: &&Found| old.diagnostic.primary == new.diagnostic.primary;
+        let mut here = out.iter().rev().take_while(is_here);
+        let of_class = |old: &Found| new.class.is_some() && old.class == new.class;
+        if !here.any(same) && !out.iter().any(of_class) {
+            out.push(new);
+        }
+    }
+    out.into_iter().map(|found| found.diagnostic).collect()
 }
 
 /// Warnings about operations that could not succeed, and are left out since nothing needs their
@@ -220,7 +258,7 @@ pub(crate) fn dead_operations(db: &dyn Db, roots: Roots, solution: &Solution) ->
         let message = format!("{}; it is left out, since its value is not used", p.message);
         let mut d = Diagnostic::error(ErrorCode::DeadOperation, Some(span), message);
         d.severity = Severity::Warning;
-        d.help = p.help.map(Into::into);
+        d.help = p.help;
         Some(d)
     };
     let found = found.into_iter().flat_map(|(func, problems)| {
@@ -272,9 +310,9 @@ impl Places<'_> {
     }
 
     /// An origin that names the line, if no file has it.
-    fn in_words(&self, mut origin: Origin) -> Origin {
-        if let Some(line) = self.made(origin.place) {
-            origin.from = origin.from.replace("from here", &format!("from {line}"));
+    fn with_line(&self, mut origin: Origin) -> Origin {
+        if let Way::Here { line, .. } = &mut origin.way {
+            *line = self.made(origin.place);
         }
         origin
     }
@@ -339,12 +377,9 @@ impl Places<'_> {
                 d.primary = Some(*span);
                 d = self.happens_in(d.with_label(CALLED), here, place);
             }
-            d = d.with_note(Some(*span), format!("{passes} {}", o.from));
+            d = d.with_note(Some(*span), format!("{passes} {}", o.way));
             for (span, o) in &shown[1..] {
-                d = d.with_note(
-                    Some(*span),
-                    o.from.replace("comes from", "which comes from"),
-                );
+                d = d.with_note(Some(*span), o.way.of_former());
             }
         }
         d
@@ -563,7 +598,7 @@ impl Projector<'_> {
             }
             Some((p, Some(code))) => {
                 let mut d = Diagnostic::error(code, None, &p.message);
-                d.help = p.help.clone().map(Into::into);
+                d.help = p.help.clone();
                 d
             }
             None => {
@@ -588,6 +623,26 @@ fn order(db: &dyn Db, span: Option<Span>) -> (String, u32, u32) {
     }
 }
 
+/// The variable of a program that slots hold, one for each specialisation.
+#[derive(PartialEq, Eq, Hash)]
+enum Variable {
+    Argument(ObjId, u32),
+    Result(ObjId),
+    Attribute(ObjId, Arc<str>),
+}
+
+impl Variable {
+    fn of(solver: &Solver, key: &SlotKey) -> Option<Variable> {
+        let func = |s: &SpecIx| solver.store.specs[*s].func;
+        match key {
+            SlotKey::Arg(s, i) => Some(Variable::Argument(func(s), *i)),
+            SlotKey::Ret(s) => Some(Variable::Result(func(s))),
+            SlotKey::Attr(class, name) => Some(Variable::Attribute(*class, name.clone())),
+            _ => None,
+        }
+    }
+}
+
 /// Slots whose contributions have no common annotation.
 fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
     let solver = &mut warm.solver;
@@ -602,13 +657,12 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
         };
         places.insert((slot_name(solver, key), stable), *slot);
     }
-    // One of several of the same name will do; but not every list is the same.
-    let mut last = String::new();
+    // One specialisation of several will do; but not every list is the same.
+    let mut named = FxHashSet::default();
     let mut out = Vec::new();
     for ((name, _), slot) in places {
         let key = solver.store.slots[slot].key.clone();
-        let named = matches!(key, SlotKey::Arg(..) | SlotKey::Ret(_) | SlotKey::Attr(..));
-        if named && name == last {
+        if Variable::of(solver, &key).is_some_and(|v| !named.insert(v)) {
             continue;
         }
         let mut origins = contributors(solver, &key);
@@ -617,12 +671,11 @@ fn slot_conflicts(warm: &mut Warm) -> Vec<Fault> {
             && only.place.is_none()
         {
             only.place = user_of_data(solver, &NodeKey::Attr(*class, name.clone()));
-            only.from = "comes from a prebuilt instance".into();
+            only.way = Way::Instance;
         }
-        origins.sort_by_cached_key(|o| (o.place, o.from.clone(), format!("{:?}", o.val)));
+        origins.sort_by_cached_key(|o| (o.place, o.way.clone(), format!("{:?}", o.val)));
         let what = format!("{name} mixes");
         out.push(Fault::Conflict { what, origins });
-        last = name;
     }
     out
 }
@@ -662,7 +715,7 @@ fn local_conflicts(
     let Some(graph) = flow.as_ref().ok().and_then(|f| f.any_graph()) else {
         return all;
     };
-    let mut told: Vec<(String, Vec<Place>)> = Vec::new();
+    let mut told: Vec<((bool, &str), Vec<Place>)> = Vec::new();
     // Most functions have no such variable.
     let ways = LazyCell::new(|| only_ways(graph));
     for target in graph.reachable() {
@@ -710,16 +763,21 @@ fn local_conflicts(
                     let function = Function::new(db, program, func);
                     at.is_some() && span_at(db, function, at) == span_at(db, function, None)
                 };
-                let from = match returned {
-                    true if sources.is_some_and(ends) => "is returned where the function ends",
-                    true => "is returned here",
-                    false => "comes from here",
+                let way = if !returned {
+                    Way::Here {
+                        line: None,
+                        function: None,
+                    }
+                } else if sources.is_some_and(ends) {
+                    Way::ReturnedAtEnd
+                } else {
+                    Way::Returned
                 };
                 origins.push(Origin {
                     val,
                     place: Some((func, at)),
                     item: None,
-                    from: from.into(),
+                    way,
                 });
             }
             if !clash {
@@ -731,7 +789,10 @@ fn local_conflicts(
                 name => format!("variable {name} mixes"),
             };
             // What comes together differently in front of a loop and behind it.
-            let this = (what.clone(), origins.iter().map(|o| o.place).collect());
+            let this = (
+                (returned, &**name),
+                origins.iter().map(|o| o.place).collect(),
+            );
             if !told.contains(&this) {
                 told.push(this);
                 all.push(Fault::Conflict { what, origins });

@@ -2,12 +2,15 @@
 //! calls and assignments an operation has what it works on. For messages only, so without
 //! positions in the sources.
 
+pub(crate) mod way;
+
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_graph::{Args, Const, FunctionGraph, HighLevel, HlOp, ObjId, Operand, Operation, VarId};
 use taipan_interp::ObjData;
 
+use self::way::Way;
 use crate::eval::{CallRecord, FunctionState, OpRecord, Passed};
 use crate::project::is_conflict;
 use crate::solver::{FactJoiner, Solver};
@@ -25,8 +28,8 @@ pub(crate) struct Origin {
     pub(crate) place: Place,
     /// Which of the items it is, of the list or dict that may be displayed there.
     pub(crate) item: Option<usize>,
-    /// The end of a sentence that starts with the value.
-    pub(crate) from: String,
+    /// How it came there.
+    pub(crate) way: Way,
 }
 
 /// How far back ways are followed.
@@ -74,23 +77,24 @@ fn contributors_of_joined(
                 continue;
             }
         }
-        let (place, from) = match node {
+        let (place, way) = match node {
             NodeKey::Spec(s) => {
                 let func = solver.store.specs[s].func;
-                let from = format!("comes from here, in {}()", object_name(solver, func));
-                (Some((func, at)), from)
+                let function = Some(object_name(solver, func));
+                let line = None;
+                (Some((func, at)), Way::Here { line, function })
             }
-            NodeKey::Root(_) => (None, "comes from outside the program".into()),
+            NodeKey::Root(_) => (None, Way::Outside),
             NodeKey::Prebuilt(o) => match user_of(solver, o, FAR) {
-                None => (None, "comes from a prebuilt object".into()),
-                place => (place, "is in a prebuilt object that is used here".into()),
+                None => (None, Way::Prebuilt),
+                place => (place, Way::UsedPrebuilt),
             },
             // A field of a subclass is that of the base class on which it is used.
             NodeKey::Attr(class, name) if matches!(key, SlotKey::Attr(to, _) if *to != class) => {
                 contributors_of_joined(solver, &SlotKey::Attr(class, name), seen, out);
                 continue;
             }
-            NodeKey::Attr(..) => (None, "comes from a class or a prebuilt instance".into()),
+            NodeKey::Attr(..) => (None, Way::Class),
             NodeKey::Edge(_, a, b) => {
                 for site in [a, b] {
                     if let Some(other) = at_site(key, site) {
@@ -105,7 +109,7 @@ fn contributors_of_joined(
             val,
             place,
             item,
-            from,
+            way,
         });
     }
 }
@@ -399,8 +403,7 @@ pub(crate) fn mixed_results(solver: &Solver, spec: SpecIx) -> Vec<(u32, [Origin;
             let called = called(solver, record).into_iter().map(|s| {
                 let func = solver.store.specs[s].func;
                 let val = solver.store.value(&SlotKey::Ret(s)).clone();
-                let from = format!("is returned by {}()", object_name(solver, func));
-                (val, func, from)
+                (val, func, object_name(solver, func))
             });
             let mut called: Vec<_> = called.filter(|(val, ..)| !val.is_bottom()).collect();
             // That follows from another mistake.
@@ -411,8 +414,8 @@ pub(crate) fn mixed_results(solver: &Solver, spec: SpecIx) -> Vec<(u32, [Origin;
                 continue;
             }
             // In an order that does not depend on the objects' ids.
-            called.sort_by_cached_key(|(val, func, from)| {
-                (solver.facts.describe(val), from.clone(), *func)
+            called.sort_by_cached_key(|(val, func, name)| {
+                (solver.facts.describe(val), name.clone(), *func)
             });
             let mut joiner = FactJoiner::new(&solver.facts);
             let mut sum = Val::default();
@@ -422,12 +425,12 @@ pub(crate) fn mixed_results(solver: &Solver, spec: SpecIx) -> Vec<(u32, [Origin;
             });
             let Some(clash @ 1..) = clash else { continue };
             let origin = |i: usize| {
-                let (val, func, from) = called[i].clone();
+                let (val, func, name) = called[i].clone();
                 Origin {
                     val,
                     place: Some((func, None)),
                     item: None,
-                    from,
+                    way: Way::ReturnedBy(name),
                 }
             };
             out.push((op.at, [origin(0), origin(clash)]));

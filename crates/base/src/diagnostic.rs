@@ -1,5 +1,8 @@
 //! Diagnostics as data: rendered late, into text, JSON or SARIF.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use taipan_codes::ErrorCode;
 
 use crate::Span;
@@ -20,6 +23,32 @@ pub struct Note {
     pub span: Option<Span>,
     /// What.
     pub message: String,
+    /// The label of the diagnostic says the same, so text shows the note once.
+    pub in_label: bool,
+}
+
+/// The usual remedy of a finding.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Help {
+    /// A sentence.
+    Text(Box<str>),
+    /// The name at the end of the place is probably a slip of this one.
+    Similar(Box<str>),
+}
+
+impl<T: Into<Box<str>>> From<T> for Help {
+    fn from(text: T) -> Help {
+        Help::Text(text.into())
+    }
+}
+
+impl fmt::Display for Help {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Help::Text(text) => f.write_str(text),
+            Help::Similar(name) => write!(f, "did you mean `{name}`?"),
+        }
+    }
 }
 
 /// The data of a finding. Code that depends on a finding reads this, never the message, which is
@@ -73,7 +102,7 @@ pub struct Diagnostic {
     /// The chain of how it came about, in order.
     pub notes: Vec<Note>,
     /// The usual remedy.
-    pub help: Option<String>,
+    pub help: Option<Help>,
     /// Its data, if a later stage depends on it. Set by the stage that reports the finding; findings
     /// from the cache have none.
     pub problem: Option<Problem>,
@@ -105,6 +134,7 @@ impl Diagnostic {
         self.notes.push(Note {
             span,
             message: message.into(),
+            in_label: false,
         });
         self
     }
@@ -116,7 +146,7 @@ impl Diagnostic {
     }
 
     /// With a remedy.
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<Help>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -74,7 +74,8 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
             }
         }
     }
-    if let Some(help) = &d.help {
+    let help = d.help.as_ref().map(ToString::to_string);
+    if let Some(help) = &help {
         first = first.element(Level::HELP.message(help.as_str()));
     }
     groups.push(first);
@@ -85,24 +86,25 @@ pub fn render_text(db: &dyn Db, d: &Diagnostic, color: bool) -> String {
 /// those about another place are one note. `beside`: notes with places are in the excerpt already.
 fn shown_notes(d: &Diagnostic, beside: bool) -> Vec<(Option<Span>, String)> {
     let own = |n: &Note| n.span.is_some() && n.span == d.primary;
-    let said = |n: &Note| own(n) && !d.label.is_empty() && n.message.starts_with(&d.label);
     let (here, elsewhere): (Vec<&Note>, Vec<&Note>) = (d.notes.iter())
-        .filter(|n| !(said(n) || beside && n.span.is_some()))
+        .filter(|n| !(n.in_label || beside && n.span.is_some()))
         .partition(|n| own(n));
-    let mut notes: Vec<(Option<Span>, String)> = Vec::new();
+    let mut notes: Vec<(Option<Span>, Vec<&str>)> = Vec::new();
     for (note, span) in here
         .into_iter()
         .map(|n| (n, None))
         .chain(elsewhere.into_iter().map(|n| (n, n.span)))
     {
-        let same = |(at, _): &&mut (Option<Span>, String)| span.is_some() && *at == span;
+        let message = note.message.as_str();
+        let same = |(at, _): &&mut (Option<Span>, Vec<&str>)| span.is_some() && *at == span;
         match notes.iter_mut().find(same) {
-            Some((_, message)) if message.contains(&note.message) => {}
-            Some((_, message)) => *message += &format!("; {}", note.message),
-            None => notes.push((span, note.message.clone())),
+            Some((_, messages)) if messages.contains(&message) => {}
+            Some((_, messages)) => messages.push(message),
+            None => notes.push((span, vec![message])),
         }
     }
-    notes
+    let joined = |(span, messages): (_, Vec<&str>)| (span, messages.join("; "));
+    notes.into_iter().map(joined).collect()
 }
 
 /// The note about the other one of two places that do not go together, if the two can stand
@@ -121,7 +123,7 @@ fn other_side<'d>(db: &dyn Db, d: &'d Diagnostic) -> Option<(&'d Note, Span)> {
         && other.1 != primary
         && placed.next().is_none()
         && own.1 == primary
-        && own.0.message.starts_with(&d.label)
+        && own.0.in_label
         && one_line(primary)
         && one_line(other.1)
         && text.lines().all(|l| l.len() <= LONGEST_LINE);
@@ -265,7 +267,7 @@ pub fn render_json(db: &dyn Db, diagnostics: &[Diagnostic]) -> Value {
                     "end_column": end.1,
                     "message": d.message,
                     "notes": notes,
-                    "help": d.help,
+                    "help": d.help.as_ref().map(ToString::to_string),
                 })
             })
             .collect(),

@@ -1,5 +1,7 @@
 //! "Did you mean": the known name that an unknown one is probably a slip of.
 
+use crate::Help;
+
 /// The candidate that is spelt most like a name, if any is so much like it that it may be
 /// meant: differences in case and in word separators count least, then few letters that are
 /// wrong, missing, or change places. Of several, the first in the order of the alphabet.
@@ -36,11 +38,8 @@ pub fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The question about the most similar candidate, as the help of a diagnostic.
-pub fn did_you_mean<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    similar(name, candidates).map(|c| format!("did you mean `{c}`?"))
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Help> {
+    similar(name, candidates).map(|c| Help::Similar(c.into()))
 }
 
 #[cfg(test)]

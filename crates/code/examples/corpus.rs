@@ -54,7 +54,7 @@ fn main() {
         let lines = LineIndex::new(&text);
         for e in codes.errors(&db).iter() {
             let (line, column) = lines.line_column(&text, e.range.start);
-            eprintln!("{name}:{line}:{column}: {}", e.message);
+            eprintln!("{name}:{line}:{column}: {}", e.problem);
         }
         bad += usize::from(!codes.errors(&db).is_empty());
     }

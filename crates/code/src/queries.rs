@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Diagnostic, ErrorCode, File, Span, TextRange};
-use taipan_syntax::{ParsedFile, SyntaxError};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Help, Span, TextRange};
+use taipan_syntax::{ParsedFile, SyntaxError, SyntaxProblem};
 
 use crate::bytecode::*;
 use crate::compile::{Compiled, compile};
@@ -28,7 +28,7 @@ pub fn parse(db: &dyn Db, file: File) -> Arc<ParsedFile> {
         let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
         parsed.errors.push(SyntaxError {
             range: TextRange::new(at as u32, end as u32),
-            message: taipan_syntax::NOT_UTF8.to_owned(),
+            problem: SyntaxProblem::NotUtf8,
         });
         parsed.errors.sort_by_key(|e| e.range);
     }
@@ -155,7 +155,7 @@ fn compiled(
         recover(&mut codes);
     }
     errors.extend(parsed.errors.iter().cloned());
-    errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
+    errors.sort_by(SyntaxError::order);
     (codes.into_iter().map(Known::from).collect(), errors)
 }
 
@@ -343,8 +343,9 @@ pub fn syntax_diagnostics(db: &dyn Db, file: File) -> Arc<Vec<Diagnostic>> {
             file,
             range: e.range,
         };
-        let mut d = Diagnostic::error(ErrorCode::InvalidSyntax, Some(span), e.message.clone());
-        d.help = taipan_syntax::remedy(&e.message).map(str::to_owned);
+        let message = e.problem.message();
+        let mut d = Diagnostic::error(ErrorCode::InvalidSyntax, Some(span), message);
+        d.help = e.problem.remedy().map(Help::from);
         d
     };
     Arc::new(codes.errors(db).iter().map(diagnostic).collect())

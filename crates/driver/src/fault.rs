@@ -37,15 +37,17 @@ impl From<InternalError> for Failure {
 pub struct InternalError {
     /// The panic's message.
     pub message: String,
-    /// Where in Taipan's sources.
-    pub location: String,
+    /// Where in Taipan's sources. None: another thread panicked, or was cancelled while this one waited for
+    /// it; that thread reports it.
+    pub location: Option<String>,
     /// The queries that were running, innermost first.
     pub queries: Vec<String>,
 }
 
 impl std::fmt::Display for InternalError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "internal error: {} ({})", self.message, self.location)?;
+        let location = self.location.as_deref().unwrap_or("another thread");
+        write!(f, "internal error: {} ({location})", self.message)?;
         for q in &self.queries {
             write!(f, "\n  in query {q}")?;
         }
@@ -58,14 +60,11 @@ impl std::fmt::Display for InternalError {
 
 impl std::error::Error for InternalError {}
 
-/// The place of a panic that another thread had.
-const ELSEWHERE: &str = "another thread";
-
 impl InternalError {
     /// Whether this is only word of what happened on another thread: that it was
     /// cancelled while this one waited for it, or that it failed and says so itself.
     pub fn is_elsewhere(&self) -> bool {
-        self.location == ELSEWHERE
+        self.location.is_none()
     }
 }
 
@@ -93,14 +92,14 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
                 .map(|s| (*s).to_owned())
                 .or_else(|| info.payload().downcast_ref::<String>().cloned())
                 .unwrap_or_else(|| "panic".to_owned());
-            let location = info.location().map(ToString::to_string).unwrap_or_default();
+            let location = info.location().map(ToString::to_string);
             let queries = salsa::Backtrace::capture()
                 .map(|b| query_names(&b.to_string()))
                 .unwrap_or_default();
             LAST.with(|l| {
                 *l.borrow_mut() = Some(InternalError {
                     message,
-                    location,
+                    location: location.or_else(|| Some(String::new())),
                     queries,
                 })
             });
@@ -121,7 +120,7 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, InternalError> {
                     .map(|s| (*s).to_owned())
                     .or_else(|| payload.downcast_ref::<String>().cloned())
                     .unwrap_or_else(|| "a worker thread panicked".to_owned()),
-                location: ELSEWHERE.to_owned(),
+                location: None,
                 queries: Vec::new(),
             })
     })

@@ -23,7 +23,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use taipan_base::{
-    Db, Diagnostic, ErrorCode, File, FileContents, Note, Program, Severity, Span, TextRange,
+    Db, Diagnostic, ErrorCode, File, FileContents, Help, Note, Program, Severity, Span, TextRange,
 };
 
 use crate::checked::{Checked, UnreachedFunction};
@@ -273,6 +273,9 @@ fn extend(db: &Database, program: Program, seen: HashSet<Utf8PathBuf>, at: Key) 
 /// A place by path.
 type StoredSpan = (Utf8PathBuf, u32, u32);
 
+/// A note by content: its place, its message, and whether the label says the same.
+type StoredNote = (Option<StoredSpan>, String, bool);
+
 /// A diagnostic by content.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct StoredDiagnostic {
@@ -281,8 +284,8 @@ struct StoredDiagnostic {
     message: String,
     primary: Option<StoredSpan>,
     label: String,
-    notes: Vec<(Option<StoredSpan>, String)>,
-    help: Option<String>,
+    notes: Vec<StoredNote>,
+    help: Option<Help>,
 }
 
 /// Diagnostics as the cache has them.
@@ -302,7 +305,7 @@ impl StoredDiagnostics {
             primary: d.primary.map(span),
             label: d.label.clone(),
             notes: (d.notes.iter())
-                .map(|n| (n.span.map(span), n.message.clone()))
+                .map(|n| (n.span.map(span), n.message.clone(), n.in_label))
                 .collect(),
             help: d.help.clone(),
         });
@@ -326,9 +329,10 @@ impl StoredDiagnostics {
             primary: d.primary.map(span),
             label: d.label,
             notes: (d.notes.into_iter())
-                .map(|(at, message)| Note {
+                .map(|(at, message, in_label)| Note {
                     span: at.map(span),
                     message,
+                    in_label,
                 })
                 .collect(),
             help: d.help,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::{Roots, arity_problem};
-use taipan_base::{Db, Diagnostic, ErrorCode, File, Program, SHIPPED, Severity};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Help, Program, SHIPPED, Severity};
 use taipan_code::{Code, CodeId, CodeKind, Instr, code, code_spans, file_codes};
 use taipan_flow::{flow_graph, span_at};
 use taipan_graph::{Const, HlOp, ObjId, Operand};
@@ -65,7 +65,7 @@ struct Finding {
     code: ErrorCode,
     at: u32,
     message: String,
-    help: Option<String>,
+    help: Option<Help>,
 }
 
 /// The functions of a program's own modules that its target does not reach, with what is wrong
@@ -342,7 +342,7 @@ impl Look<'_> {
         callee: &Const,
         positional: usize,
         keywords: &[Box<str>],
-    ) -> Option<(String, Option<String>)> {
+    ) -> Option<(String, Option<Help>)> {
         let Const::Obj(id) = callee else { return None };
         let (of, positional) =
             match object(self.db, Object::new(self.db, self.program, *id)).as_deref()? {

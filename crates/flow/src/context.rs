@@ -26,8 +26,9 @@ use taipan_interp::{Complex, named_id};
 use taipan_language::Exc;
 
 use crate::FlowError;
+use crate::construct::Construct;
 use crate::framestate::{FrameState, copy, matches, output_args, union, variables};
-use crate::space::{Event, FlowSpace, SENT, Stop, not_rpython};
+use crate::space::{Event, FlowSpace, Stop, not_rpython};
 use crate::value::{Operand, Value};
 
 /// Instructions that may be executed for one function, all ways together.
@@ -381,7 +382,13 @@ impl<'a> FlowContext<'a> {
         use taipan_engine::{ObjectSpace, Unwind};
         let dropped = self.code.instrs.get(frame.pc as usize) == Some(&Instr::Pop);
         let result = self.space.op(HlOp::Yield, &[v]);
-        match result.and_then(|_| if dropped { Ok(()) } else { not_rpython(SENT) }) {
+        match result.and_then(|_| {
+            if dropped {
+                Ok(())
+            } else {
+                not_rpython(Construct::SentValue)
+            }
+        }) {
             Ok(()) => {
                 frame.stack.push(Value::Const(Const::None));
                 Step::Continue

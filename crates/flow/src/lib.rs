@@ -14,6 +14,7 @@
 mod assigned;
 mod build;
 mod comprehension;
+mod construct;
 mod context;
 mod dead;
 mod fold;
@@ -36,7 +37,7 @@ pub use text::{flow_text, name_objects, object_names};
 
 use std::sync::Arc;
 
-use taipan_base::{Db, Diagnostic, Problem, Span, TextRange, did_you_mean, noted};
+use taipan_base::{Db, Diagnostic, Help, Problem, Span, TextRange, did_you_mean, noted};
 use taipan_code::{CodeConst, CodeId, Instr, Origin, code, code_spans};
 use taipan_interp::{Function, ObjData, Object, named_id, names_of, object};
 
@@ -144,12 +145,12 @@ fn problem(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<Problem> {
 
 /// The question about the name that is most like one that is missing. Reads all names of an
 /// object: for diagnostics only.
-fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<String> {
+fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<Help> {
     let program = func.program(db);
     let names = |id| names_of(db, Object::new(db, program, id));
     match lacks {
         Lacks::Attribute(of, name) => did_you_mean(name, names(*of).iter().map(|n| &**n)),
-        Lacks::Variable(_, name) if instead(name).is_some() => instead(name).map(str::to_owned),
+        Lacks::Variable(_, name) if instead(name).is_some() => instead(name).map(Help::from),
         Lacks::Variable(globals, name) => {
             let (own, builtin) = (names(*globals), names(named_id("__builtin__")));
             let data = object(db, Object::new(db, program, func.obj(db)));
@@ -171,7 +172,7 @@ fn meant(db: &dyn Db, func: Function, lacks: &Lacks) -> Option<String> {
 
 /// The question about an attribute of the instance, in a method whose class has a method of that name, or assigns to such
 /// an attribute. Reads the code of the whole class: for diagnostics only.
-fn of_instance(db: &dyn Db, method: CodeId, name: &str) -> Option<String> {
+fn of_instance(db: &dyn Db, method: CodeId, name: &str) -> Option<Help> {
     let (class, _) = method.qualname(db).rsplit_once('.')?;
     let me = code(db, method).locals.first()?.clone();
     let inside = format!("{class}.");
@@ -187,7 +188,7 @@ fn of_instance(db: &dyn Db, method: CodeId, name: &str) -> Option<String> {
         let member = id.qualname(db).strip_prefix(&*inside);
         member.is_some_and(|m| m == name || !m.contains('.') && assigns(c))
     });
-    (has && &*me == "self").then(|| format!("did you mean `self.{name}`?"))
+    (has && &*me == "self").then(|| Help::Similar(format!("self.{name}").into()))
 }
 
 /// What to write instead of a name that other languages have, or that only looks like one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use taipan_base::{ErrorCode, Problem};
+use taipan_base::{ErrorCode, Help, Problem};
 use taipan_graph::{FunctionGraph, ObjId};
 
 use crate::DeadOperation;
@@ -92,7 +92,7 @@ pub struct FlowError {
     /// The instruction it is about; none: the function as a whole.
     pub at: Option<u32>,
     /// The usual remedy.
-    pub help: Option<String>,
+    pub help: Option<Help>,
     /// The name that is missing, for which a similar one may have been meant.
     pub lacks: Option<Lacks>,
     /// The module that there is not, or that fails.
@@ -131,7 +131,7 @@ impl FlowError {
     }
 
     /// With the usual remedy.
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<Help>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -21,6 +21,7 @@ use taipan_interp::{Builtin, ObjData, named_id};
 use taipan_language::{Exc, FlowFunction, instead_of_module};
 
 use crate::build::CLOSURE;
+use crate::construct::Construct;
 use crate::fold::{fold, fold_call};
 use crate::value::{Operand, Value};
 use crate::world::World;
@@ -92,34 +93,9 @@ fn error<T>(code: ErrorCode, message: impl Into<String>) -> Result<T, Raised> {
     Err(Unwind::Stop(Stop::Error(FlowError::new(code, message))))
 }
 
-/// The construct `x = yield y`, as [`not_rpython`] names it.
-pub(crate) const SENT: &str = "the value of a yield expression";
-
 /// Stops at a construct that RPython does not have.
-pub(crate) fn not_rpython<T>(what: &str) -> Result<T, Raised> {
-    let mut e = FlowError::new(ErrorCode::NotRPython, format!("{what} is not RPython"));
-    e.help = remedy(what).map(str::to_owned);
-    Err(Unwind::Stop(Stop::Error(e)))
-}
-
-/// What to write instead. Each of these is applied in a test (`tests/remedies.rs` of the crate
-/// taipan).
-fn remedy(what: &str) -> Option<&'static str> {
-    Some(match what {
-        "a set" => "use a dict whose values are None",
-        "a ** b" | "a **= b" => "multiply, or use `math.pow()`, which works on floats",
-        "print >> file" => "write to the file with its method `write()`, or with `os.write()`",
-        "unpacking a dict into arguments" => "write the arguments out",
-        "exec" => "a translated program has no Python in it: parse the text, and do what it says",
-        "deleting attributes" => "assign None instead",
-        SENT => {
-            "write `yield x` as a statement, and pass values to the generator by an attribute of an instance that both sides have"
-        }
-        "import * inside a function" => "import the names that are used",
-        "a class inside a function" => "define the class at the top level of the module",
-        "a nested function whose default values are not constant" => "pass the values as arguments",
-        _ => return None,
-    })
+pub(crate) fn not_rpython<T>(construct: Construct<'_>) -> Result<T, Raised> {
+    Err(Unwind::Stop(Stop::Error(construct.error())))
 }
 
 /// The error for a use of a standard module without source.
@@ -152,7 +128,7 @@ impl FlowSpace<'_> {
         for a in args {
             match a.operand() {
                 Some(o) => operands.push(o),
-                None => return not_rpython("a value of this kind"),
+                None => return not_rpython(Construct::Operand),
             }
         }
         let constants: Option<Vec<Const>> =
@@ -321,7 +297,7 @@ impl FlowSpace<'_> {
         }
         match condition.operand() {
             Some(o) => Err(Unwind::Stop(Stop::ForkBool(o))),
-            None => not_rpython("this truth test"),
+            None => not_rpython(Construct::Truth),
         }
     }
 
@@ -403,18 +379,17 @@ impl FlowSpace<'_> {
                 }
                 Ok(false)
             }
-            Const::Obj(id) if self.world.class(*id).is_some() => {
+            Const::Obj(id) if let Some(data) = self.world.class(*id) => {
                 for never in [
                     "exceptions.NotImplementedError",
                     "exceptions.AssertionError",
                 ] {
                     if self.world.is_exception(*id, never) {
-                        let name = self.describe(class);
-                        let text = format!(
-                            "catching {} is not RPython",
-                            name.trim_matches(['<', '>'])
-                                .trim_start_matches("class exceptions.")
-                        );
+                        let name = match &*data.module {
+                            "exceptions" => data.name.to_string(),
+                            module => format!("class {module}.{}", data.name),
+                        };
+                        let text = format!("catching {name} is not RPython");
                         let error = FlowError::new(ErrorCode::InvalidExcept, text).with_help(
                             "it ends the program: test for it, or raise another exception",
                         );
@@ -458,7 +433,7 @@ impl FlowSpace<'_> {
         let text = |t: &str| Operand::Const(Const::str(t));
         let callee = Operand::Const(Const::Obj(named_id(FAILED_IMPORT)));
         let mut args = vec![callee, text(module), text(&error.message)];
-        args.extend(error.help.as_deref().map(text));
+        args.extend(error.help.map(|help| text(&help.to_string())));
         self.record(HlOp::SimpleCall, args).map(Value::Var)
     }
 
@@ -495,9 +470,9 @@ impl ObjectSpace for FlowSpace<'_> {
                     true => self.folded_call(op.name(), args)?,
                     false => None,
                 };
-                folded.map_or_else(|| not_rpython("a ** b"), Ok)
+                folded.map_or_else(|| not_rpython(Construct::Power), Ok)
             }
-            HlOp::InplacePow => not_rpython("a **= b"),
+            HlOp::InplacePow => not_rpython(Construct::InplacePower),
             HlOp::Iter => {
                 if let Some(c) = args[0].as_const()
                     && let Some(items) = self.world.unrolling_items(c)
@@ -529,7 +504,7 @@ impl ObjectSpace for FlowSpace<'_> {
     /// Of a `for` loop: StopIteration is always caught.
     fn next(&mut self, it: &Value) -> Answer<Self, Next<Value>> {
         let Some(it) = it.operand() else {
-            return not_rpython("this iterator");
+            return not_rpython(Construct::Iterator);
         };
         let item = self.record(HlOp::Next, vec![it])?;
         let raises = self.with_memory_error(HlOp::Next, HlOp::Next.raises());
@@ -560,7 +535,7 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn build_set(&mut self, _: &[Value]) -> Answer<Self> {
-        not_rpython("a set")
+        not_rpython(Construct::Set)
     }
 
     fn list_append(&mut self, list: &Value, v: Value) -> Answer<Self, ()> {
@@ -589,7 +564,7 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn delete_attr(&mut self, _: &Value, _: &str) -> Answer<Self, ()> {
-        not_rpython("deleting attributes")
+        not_rpython(Construct::DeletedAttribute)
     }
 
     fn unbound_local(&mut self, name: &str) -> Raised {
@@ -694,7 +669,7 @@ impl ObjectSpace for FlowSpace<'_> {
             _ => args,
         };
         if desc.dstar {
-            return not_rpython("unpacking a dict into arguments");
+            return not_rpython(Construct::UnpackedDict);
         }
         let (mut positional, rest) = args.split_at(desc.positional as usize);
         let (values, star) = rest.split_at(desc.keywords.len());
@@ -704,10 +679,10 @@ impl ObjectSpace for FlowSpace<'_> {
         let builtin = callee.as_const().and_then(|c| self.world.builtin(c));
         if builtin == Some(Builtin::Flow(FlowFunction::Print)) {
             return match &keywords[..] {
-                _ if !star.is_empty() => not_rpython("print() with *args"),
+                _ if !star.is_empty() => not_rpython(Construct::PrintUnpacked),
                 [] => self.print_function(positional, None),
                 [("end", end)] => self.print_function(positional, Some(end)),
-                [(other, _), ..] => not_rpython(&format!("print() with {other}=")),
+                [(other, _), ..] => not_rpython(Construct::PrintKeyword(other)),
             };
         }
         // A constant tuple after the star is as good as arguments written out.
@@ -730,7 +705,7 @@ impl ObjectSpace for FlowSpace<'_> {
             shipped = self.shipped_function(f.module, f.function)?;
             callee = &shipped;
         } else if builtin.is_some_and(|f| FlowSpace::is_own(&f)) {
-            return not_rpython("keyword arguments for this builtin function");
+            return not_rpython(Construct::BuiltinKeyword);
         }
         let shape = CallShape {
             positional: positional.len() as u32,
@@ -760,12 +735,12 @@ impl ObjectSpace for FlowSpace<'_> {
                 let f = (self.make_function)(body, &defaults);
                 Ok(Value::Const(Const::Obj(f)))
             }
-            None => not_rpython("a nested function whose default values are not constant"),
+            None => not_rpython(Construct::NestedDefaults),
         }
     }
 
     fn build_class(&mut self, _: &Frame<Value>, _: &Value, _: &Value, _: &Value) -> Answer<Self> {
-        not_rpython("a class inside a function")
+        not_rpython(Construct::InnerClass)
     }
 
     fn raise(&mut self, operands: &[Value]) -> Raised {
@@ -857,12 +832,12 @@ impl ObjectSpace for FlowSpace<'_> {
     }
 
     fn import_star(&mut self, _: &Frame<Value>, _: &Value) -> Answer<Self, ()> {
-        not_rpython("import * inside a function")
+        not_rpython(Construct::InnerStar)
     }
 
     fn print_item(&mut self, file: Option<&Value>, v: &Value) -> Answer<Self, ()> {
         if file.is_some() {
-            return not_rpython("print >> file");
+            return not_rpython(Construct::PrintTo);
         }
         let s = self.eval(HlOp::Str, std::slice::from_ref(v))?;
         self.print_helper("rpython_print_item", &[s]).map(drop)
@@ -870,7 +845,7 @@ impl ObjectSpace for FlowSpace<'_> {
 
     fn print_newline(&mut self, file: Option<&Value>) -> Answer<Self, ()> {
         if file.is_some() {
-            return not_rpython("print >> file");
+            return not_rpython(Construct::PrintTo);
         }
         self.print_helper("rpython_print_newline", &[]).map(drop)
     }
@@ -883,7 +858,7 @@ impl ObjectSpace for FlowSpace<'_> {
         _: &Value,
         _: &Value,
     ) -> Answer<Self, ()> {
-        not_rpython("exec")
+        not_rpython(Construct::Exec)
     }
 }
 

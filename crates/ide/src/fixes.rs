@@ -6,7 +6,7 @@
 mod unused;
 
 use taipan_annotator::{SomeKind, SomeValue};
-use taipan_base::{Db, Diagnostic, ErrorCode, File, Severity, Span, TextRange};
+use taipan_base::{Db, Diagnostic, ErrorCode, File, Help, Severity, Span, TextRange};
 use taipan_driver::{Database, Timings, check};
 use taipan_language::KnownFunction;
 use taipan_syntax::{BinaryOp, Call, Expr, ExprId, Stmt};
@@ -57,7 +57,7 @@ pub fn fixes(db: &Database, workspace: &Workspace, file: File, range: TextRange)
             suppression: None,
         };
         fixer.find(diagnostic.code);
-        if let Some(name) = diagnostic.help.as_deref().and_then(asked_for) {
+        if let Some(Help::Similar(name)) = &diagnostic.help {
             fixer.rename(name);
         }
         if diagnostic.severity == Severity::Warning {
@@ -85,12 +85,6 @@ fn is_safe(code: ErrorCode) -> bool {
         code,
         ErrorCode::UndefinedName | ErrorCode::ReplacedOperation | ErrorCode::IgnoredTruth
     )
-}
-
-/// The name in the question about a similar one.
-fn asked_for(help: &str) -> Option<&str> {
-    let (name, rest) = help.strip_prefix("did you mean `")?.split_once('`')?;
-    (rest == "?").then_some(name)
 }
 
 /// Other names of `rpython.rlib` that programs forget to import than known functions: decorators,

@@ -18,15 +18,18 @@ mod kind;
 mod literal;
 mod lower;
 mod mask;
+mod problem;
 mod python3;
 mod repair;
 mod split;
 pub mod walk;
 
 pub use ast::*;
-use mask::{LexError, Wrong};
-pub use python3::{NOT_UTF8, remedy};
+use mask::Wrong;
+pub use problem::{Habit, SyntaxProblem};
 pub use split::{Cut, FunctionPiece, Split, split};
+use std::cmp::Ordering;
+
 use taipan_base::TextRange;
 
 /// A problem in the text.
@@ -34,8 +37,16 @@ use taipan_base::TextRange;
 pub struct SyntaxError {
     /// Where.
     pub range: TextRange,
-    /// What is wrong, on one line.
-    pub message: String,
+    /// What is wrong.
+    pub problem: SyntaxProblem,
+}
+
+impl SyntaxError {
+    /// The order of places; of several at one place, of their messages.
+    pub fn order(&self, other: &SyntaxError) -> Ordering {
+        let places = self.range.cmp(&other.range);
+        places.then_with(|| self.problem.message().cmp(other.problem.message()))
+    }
 }
 
 /// A parsed text.
@@ -63,24 +74,22 @@ pub fn parse(source: &str) -> ParsedFile {
         Ok(()) => parse_into(&mut file, &mut parser, source),
         Err(_) => Vec::new(),
     };
-    errors.sort_by(|a, b| (a.range, &a.message).cmp(&(b.range, &b.message)));
+    errors.sort_by(SyntaxError::order);
     errors.dedup();
     if errors.len() > MAX_ERRORS {
         let range = errors[MAX_ERRORS].range;
         errors.truncate(MAX_ERRORS);
-        errors.push(LexError {
+        errors.push(SyntaxError {
             range,
-            message: "too many errors, the others are not shown".to_owned(),
+            problem: "too many errors, the others are not shown".into(),
         });
     }
-    file.errors = errors
-        .into_iter()
-        .map(|e| SyntaxError {
-            range: e.range,
-            message: python3::reworded(source, e.range, &e.message)
-                .map_or(e.message, str::to_owned),
-        })
-        .collect();
+    for e in &mut errors {
+        if let Some(habit) = python3::habit(source, e.range, &e.problem) {
+            e.problem = habit.into();
+        }
+    }
+    file.errors = errors;
     file
 }
 
@@ -88,7 +97,7 @@ fn parse_into(
     file: &mut ParsedFile,
     parser: &mut tree_sitter::Parser,
     source: &str,
-) -> Vec<LexError> {
+) -> Vec<SyntaxError> {
     let mut wrong = Wrong::default();
     let mut masked = mask::lex(source, &wrong);
     let mut repairs = Vec::new();
@@ -117,9 +126,9 @@ fn parse_into(
             bad.extend(lowered.overruns.into_iter().map(|i| {
                 let error = repair::wrong(parser, &masked, &masked.lines[i]);
                 let end = masked.lines[i].range.end;
-                let unknown = || LexError {
+                let unknown = || SyntaxError {
                     range: TextRange::new(end, end),
-                    message: "the statement is not complete".to_owned(),
+                    problem: "the statement is not complete".into(),
                 };
                 (i, error.unwrap_or_else(unknown))
             }));
@@ -134,10 +143,10 @@ fn parse_into(
 
 /// Notes wrong lines and their errors.
 fn leave_out(
-    bad: Vec<(usize, LexError)>,
+    bad: Vec<(usize, SyntaxError)>,
     masked: &mask::Masked,
     wrong: &mut Wrong,
-    errors: &mut Vec<LexError>,
+    errors: &mut Vec<SyntaxError>,
 ) {
     for (i, error) in bad {
         wrong.lines.insert(i);

@@ -6,7 +6,8 @@ use num_bigint::BigInt;
 use taipan_base::TextRange;
 
 use crate::ast::Expr;
-use crate::mask::{LexError, Literal};
+use crate::mask::Literal;
+use crate::{Habit, SyntaxError, SyntaxProblem};
 
 /// How a file's string literals are read.
 #[derive(Clone, Copy)]
@@ -34,7 +35,7 @@ pub(crate) fn string(
     source: &str,
     literals: &[Literal],
     reading: Reading,
-    errors: &mut Vec<LexError>,
+    errors: &mut Vec<SyntaxError>,
 ) -> Expr {
     let prefix = |l: &Literal| {
         let start = l.range.start as usize;
@@ -113,7 +114,7 @@ struct Decoder<'a> {
     offset: u32,
     raw: bool,
     unicode: bool,
-    errors: &'a mut Vec<LexError>,
+    errors: &'a mut Vec<SyntaxError>,
 }
 
 impl Decoder<'_> {
@@ -261,15 +262,15 @@ impl Decoder<'_> {
 
     fn error(&mut self, at: usize, len: usize, message: &str) {
         let start = self.offset + at as u32;
-        self.errors.push(LexError {
+        self.errors.push(SyntaxError {
             range: TextRange::new(start, start + len as u32),
-            message: message.to_owned(),
+            problem: message.into(),
         });
     }
 }
 
 /// The value of a number literal, or why it has none.
-pub(crate) fn number(text: &str) -> Result<Expr, &'static str> {
+pub(crate) fn number(text: &str) -> Result<Expr, SyntaxProblem> {
     let lower = text.to_ascii_lowercase();
     let (digits, long) = match lower.strip_suffix('l') {
         Some(d) => (d, true),
@@ -290,7 +291,7 @@ pub(crate) fn number(text: &str) -> Result<Expr, &'static str> {
         (digits, 10)
     };
     if digits.contains('_') {
-        return Err("underscores in numbers are Python 3 syntax");
+        return Err(Habit::Underscore.into());
     }
     if radix == 10 && !digits.bytes().all(|b| b.is_ascii_digit()) {
         let (float, imaginary) = match digits.strip_suffix('j') {

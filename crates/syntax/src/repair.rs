@@ -8,24 +8,27 @@
 use taipan_base::TextRange;
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::mask::{Keyword, LexError, Line, Masked};
+use crate::mask::{Keyword, Line, Masked};
+use crate::{SyntaxError, SyntaxProblem};
 
 /// No more lines than this are parsed alone.
 const MAX_LINES: usize = 5_000;
 
-/// What may be missing at the end of a statement.
-const CONTINUATIONS: &[(&str, &str)] = &[
-    (" 0", "expected an expression"),
-    (" a", "expected a name"),
-    (" else 0", "expected `else`"),
-];
+/// What may be missing at the end of a statement, and the problem without it.
+fn continuations() -> [(&'static str, SyntaxProblem); 3] {
+    [
+        (" 0", SyntaxProblem::ExpectedExpression),
+        (" a", SyntaxProblem::ExpectedName),
+        (" else 0", "expected `else`".into()),
+    ]
+}
 
 /// The wrong lines of a text, as indexes, with what is wrong.
 pub(crate) fn wrong_lines(
     parser: &mut Parser,
     masked: &Masked,
     tree: &Tree,
-) -> Vec<(usize, LexError)> {
+) -> Vec<(usize, SyntaxError)> {
     let mut suspects = Vec::new();
     for node in errors(tree.root_node()) {
         let range = masked.range(node.start_byte(), node.end_byte());
@@ -49,9 +52,9 @@ pub(crate) fn wrong_lines(
     if bad.is_empty()
         && let Some(i) = suspects.first()
     {
-        let error = LexError {
+        let error = SyntaxError {
             range: masked.lines[*i].range,
-            message: "invalid syntax".to_owned(),
+            problem: SyntaxProblem::Invalid,
         };
         bad.push((*i, error));
     }
@@ -60,7 +63,7 @@ pub(crate) fn wrong_lines(
 
 /// Wrong lines that end with a dot, as while an attribute is being written. A parse of the whole text finds them as well, but
 /// its error recovery takes as long as the parse itself.
-pub(crate) fn unfinished_lines(parser: &mut Parser, masked: &Masked) -> Vec<(usize, LexError)> {
+pub(crate) fn unfinished_lines(parser: &mut Parser, masked: &Masked) -> Vec<(usize, SyntaxError)> {
     let ends_with_dot = |line: &Line| {
         let text = &masked.text[line.text.0 as usize..line.text.1 as usize];
         !line.bad && text.last() == Some(&b'.')
@@ -95,7 +98,7 @@ fn errors(root: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Parses a line alone and answers what is wrong with it.
-pub(crate) fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option<LexError> {
+pub(crate) fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option<SyntaxError> {
     let (start, end) = (line.text.0 as usize, line.text.1 as usize);
     let prefix = match line.keyword {
         Some(Keyword::Elif | Keyword::Else) => "if 0: 0\n",
@@ -115,16 +118,16 @@ pub(crate) fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option
     let mut node = *errors(tree.root_node()).first()?;
     if line.keyword.is_none() {
         // Nothing is wrong with a statement that more of it would mend.
-        for (more, message) in CONTINUATIONS {
+        for (more, problem) in continuations() {
             text.truncate(complete);
             text.extend_from_slice(more.as_bytes());
             text.push(b'\n');
             let tree = parser.parse(&text, None)?;
             if !tree.root_node().has_error() {
                 let end = line.range.end;
-                return Some(LexError {
+                return Some(SyntaxError {
                     range: TextRange::new(end, end),
-                    message: (*message).to_owned(),
+                    problem,
                 });
             }
         }
@@ -139,18 +142,18 @@ pub(crate) fn wrong(parser: &mut Parser, masked: &Masked, line: &Line) -> Option
     let place = |offset: usize| (offset.saturating_sub(prefix.len()) + start).clamp(start, end);
     let range = masked.range(place(node.start_byte()), place(node.end_byte()));
     let child = |i: usize| node.child(i).map(|c| c.kind());
-    let message = if child(0) == Some("=") {
-        "an assignment is no expression".to_owned()
+    let problem = if child(0) == Some("=") {
+        SyntaxProblem::AssignmentInExpression
     } else if node.child_count().checked_sub(1).and_then(child) == Some("=") {
-        "cannot assign to this expression".to_owned()
+        SyntaxProblem::NoTarget
     } else if node.is_missing() {
         match node.kind() {
-            "identifier" => "expected a name".to_owned(),
-            kind if node.is_named() => format!("expected {}", kind.replace('_', " ")),
-            kind => format!("expected `{kind}`"),
+            "identifier" => SyntaxProblem::ExpectedName,
+            kind if node.is_named() => format!("expected {}", kind.replace('_', " ")).into(),
+            kind => format!("expected `{kind}`").into(),
         }
     } else {
-        "invalid syntax".to_owned()
+        SyntaxProblem::Invalid
     };
-    Some(LexError { range, message })
+    Some(SyntaxError { range, problem })
 }

@@ -16,7 +16,7 @@ fn first_error(source: String) -> Option<String> {
         .join()
         .expect("no panic");
     assert!(start.elapsed() < Duration::from_secs(60));
-    errors.first().map(|e| e.message.clone())
+    errors.first().map(|e| e.problem.to_string())
 }
 
 fn check(source: String, message: &str) {

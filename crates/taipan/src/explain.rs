@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use taipan_base::did_you_mean;
+use taipan_base::{Help, did_you_mean};
 use taipan_codes::{ErrorCode, Explanation, Piece, all};
 
 use crate::args::ExplainArgs;
@@ -19,7 +19,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> i32 {
         None => {
             let help = beginning(&code)
                 .or_else(|| did_you_mean(&code, ErrorCode::ALL.iter().map(|c| c.as_str())))
-                .unwrap_or_else(|| "`taipan explain` lists all codes".to_owned());
+                .unwrap_or_else(|| "`taipan explain` lists all codes".into());
             tell(&format!("taipan: there is no code {given}; {help}\n"));
             2
         }
@@ -36,18 +36,18 @@ fn full_name(given: &str) -> String {
 }
 
 /// A hint with the codes that start with `given`. None if `given` is only the letters of a code.
-fn beginning(given: &str) -> Option<String> {
+fn beginning(given: &str) -> Option<Help> {
     let codes = ErrorCode::ALL.iter().map(|c| c.as_str());
     let found: Vec<&str> = codes
         .filter(|c| given.len() > 2 && c.starts_with(given))
         .collect();
     match &found[..] {
         [] => None,
-        [one] => Some(format!("did you mean `{one}`?")),
-        [first, .., last] => Some(format!(
-            "{} codes begin so, from {first} to {last}",
-            found.len()
-        )),
+        [one] => Some(Help::Similar((*one).into())),
+        [first, .., last] => {
+            let text = format!("{} codes begin so, from {first} to {last}", found.len());
+            Some(text.into())
+        }
     }
 }
 

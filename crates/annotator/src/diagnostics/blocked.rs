@@ -6,6 +6,7 @@ use taipan_graph::{BlockId, Const, FunctionGraph, HighLevel, HlOp, Operand, Oper
 use super::Fault;
 use crate::SiteId;
 use crate::eval::{FunctionState, of_class, of_exception, of_file, of_generator, special_method};
+use crate::facts::ClassInfo;
 use crate::origins::object_name;
 use crate::project::Projector;
 use crate::store::{SlotKey, SpecIx};
@@ -73,13 +74,13 @@ fn lacking(projector: &Projector<'_>, x: &Val, name: &str) -> &'static str {
         return default;
     };
     let facts = &projector.solver.facts;
-    let exception = matches!(facts.class(*class), Ok(Some(info)) if info.builtin_exception);
-    let what = facts.describe(x);
-    let remedy = exception
-        .then(|| of_exception(name))
-        .flatten()
-        .or_else(|| of_file(&what, name))
-        .or_else(|| of_generator(&what, name))
+    let of_known = |info: &ClassInfo| {
+        (of_exception(name).filter(|_| info.builtin_exception))
+            .or_else(|| of_file(&info.name, name))
+            .or_else(|| of_generator(&info.name, name))
+    };
+    let info = facts.class(*class).ok().flatten();
+    let remedy = (info.as_deref().and_then(of_known))
         .or_else(|| of_class(facts, *class, name).ok().flatten());
     remedy.unwrap_or(default)
 }

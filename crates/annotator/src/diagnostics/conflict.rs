@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use taipan_base::{Diagnostic, Span};
+use taipan_base::{Diagnostic, Note, Span};
 
 use super::CONFLICT;
 use crate::eval::BOTH_TEXTS;
@@ -42,26 +42,37 @@ pub(super) fn conflict(
         solver.facts.describe(&first.val),
         solver.facts.describe(&clash.val),
     );
-    let (place, kind, from) = match span {
-        Some(span) => (Some(*span), &b, &clash.from),
-        None => (*first_span, &a, &first.from),
+    let (place, kind, way) = match span {
+        Some(span) => (Some(*span), &b, clash.way.unnamed()),
+        None => (*first_span, &a, first.way.unnamed()),
     };
-    let from = from.split(", in ").next().unwrap_or_default();
-    if first_span == span && span.is_some() && first.from == clash.from {
+    if first_span == span && span.is_some() && first.way == clash.way {
         let mut d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"));
         d.help = remedy(&first.val, &clash.val).map(Into::into);
-        let from = from.replacen("comes", "come", 1).replacen("is ", "are ", 1);
-        return Some(d.with_label(format!("both {from}")));
+        return Some(d.with_label(format!("both {}", way.of_both())));
     }
     // Which function it is goes without saying if both are in the same.
-    let note = |o: &Origin| match first.from == clash.from {
-        true => from.to_owned(),
-        false => o.from.clone(),
+    let note = |o: &Origin| {
+        if first.way == clash.way {
+            way.to_string()
+        } else {
+            o.way.to_string()
+        }
     };
     let mut d = Diagnostic::error(CONFLICT, place, format!("{what} {a} and {b}"))
-        .with_label(format!("{kind} {from}"))
-        .with_note(*first_span, format!("{a} {}", note(first)))
-        .with_note(*span, format!("{b} {}", note(clash)));
+        .with_label(format!("{kind} {way}"));
+    d.notes = vec![
+        Note {
+            span: *first_span,
+            message: format!("{a} {}", note(first)),
+            in_label: first_span.is_some() && span.is_none(),
+        },
+        Note {
+            span: *span,
+            message: format!("{b} {}", note(clash)),
+            in_label: span.is_some(),
+        },
+    ];
     if let Some(help) = remedy(&first.val, &clash.val) {
         d = d.with_help(help);
     }
@@ -89,16 +100,16 @@ pub(super) fn parts(origins: Vec<(Option<Span>, Origin)>) -> Vec<(Option<Span>, 
             true => new(&o.val),
             false => vec![o.val.clone()],
         };
-        let (span, place, item, from) = (*span, o.place, o.item, o.from.clone());
+        let (span, place, item, way) = (*span, o.place, o.item, o.way.clone());
         vals.into_iter().map(move |val| {
-            let from = from.clone();
+            let way = way.clone();
             (
                 span,
                 Origin {
                     val,
                     place,
                     item,
-                    from,
+                    way,
                 },
             )
         })

@@ -1,6 +1,6 @@
 //! Arguments of calls and their matching with parameters (RPython: `argument.py`).
 
-use taipan_base::did_you_mean;
+use taipan_base::{Help, did_you_mean};
 use taipan_flow::Signature;
 
 use crate::ArgSource;
@@ -28,7 +28,7 @@ pub(crate) struct Mismatch {
     /// In words.
     pub(crate) message: String,
     /// The usual remedy.
-    pub(crate) help: Option<String>,
+    pub(crate) help: Option<Help>,
 }
 
 impl From<String> for Mismatch {
@@ -86,7 +86,7 @@ impl Arguments {
         if params.varkeywords {
             return Err(Mismatch {
                 message: format!("{func}() takes **keywords, which is not RPython"),
-                help: Some("name each keyword as a parameter, or pass a dict".to_owned()),
+                help: Some("name each keyword as a parameter, or pass a dict".into()),
             });
         }
         let mut positional = self.positional;
@@ -95,7 +95,7 @@ impl Arguments {
                 let mut error = count_error(func, count, defaults.len(), params.varargs, given);
                 let first = params.argnames.first().map(|n| &**n);
                 if is_method && given == count + 1 && first != Some("self") {
-                    error.help = Some(missing_self(func, &params.argnames));
+                    error.help = Some(missing_self(func, &params.argnames).into());
                 }
                 return Err(error);
             }
@@ -153,7 +153,7 @@ pub fn arity_problem(
     defaults: usize,
     positional: usize,
     keywords: &[Box<str>],
-) -> Option<(String, Option<String>)> {
+) -> Option<(String, Option<Help>)> {
     if params.varkeywords {
         return None;
     }

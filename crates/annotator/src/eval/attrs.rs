@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use taipan_base::{ErrorCode, did_you_mean};
+use taipan_base::{ErrorCode, Help, did_you_mean};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{Builtin, ObjData};
 
@@ -12,7 +12,8 @@ use super::Cx;
 use super::args::Arguments;
 use super::methods::{has_method, methods};
 use super::remedies::{
-    CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_class, of_import_time, of_instance, of_method, of_value,
+    CONSTANT_ATTRIBUTE, CONSTANT_OBJECT, of_class, of_import_time, of_instance, of_method,
+    of_prebuilt,
 };
 use crate::facts::Known;
 use crate::store::SlotKey;
@@ -127,7 +128,7 @@ impl Cx<'_> {
                     return Ok(self.problem_help(
                         ErrorCode::NoSuchAttribute,
                         format!("{what} has no attribute `{name}`"),
-                        of_value(&what),
+                        of_prebuilt(self.facts, atom),
                     ));
                 }
                 if is_several_functions(&sum) {
@@ -171,7 +172,9 @@ impl Cx<'_> {
                     Atom::Builtin(Builtin::Other(function)) => Some(of_import_time(function)),
                     _ => None,
                 };
-                let help = (of_method(kind, name).or(meant.as_deref())).or(missing);
+                let help = (of_method(kind, name).map(Help::from))
+                    .or(meant)
+                    .or(missing.map(Help::from));
                 let message = format!("{what} has no attribute `{name}`");
                 Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, help))
             }
@@ -342,13 +345,12 @@ impl Cx<'_> {
         let meant = did_you_mean(name, candidates);
         let exception = facts.class(class)?.is_some_and(|info| info.exception);
         let remedy = of_instance(name).filter(|_| exception || name == "__dict__");
-        let help = remedy
-            .or(of_class(facts, class, name)?)
-            .or(meant.as_deref())
-            .or(Some("nothing in the program defines it"));
+        let help = (remedy.or(of_class(facts, class, name)?).map(Help::from))
+            .or(meant)
+            .unwrap_or_else(|| "nothing in the program defines it".into());
         let what = facts.describe_atom(&Atom::Instance(Some(class)));
         let message = format!("{what} has no attribute `{name}`");
-        Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, help))
+        Ok(self.problem_help(ErrorCode::NoSuchAttribute, message, Some(help)))
     }
 
     /// An attribute that `_immutable_fields_` of a subclass lists belongs there and

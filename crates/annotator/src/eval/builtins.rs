@@ -76,7 +76,7 @@ impl Cx<'_> {
             },
         };
         let message = format!("{} cannot be called in translated code", f.name());
-        Ok(self.problem_help(ErrorCode::NotCallable, message, Some(&help)))
+        Ok(self.problem_help(ErrorCode::NotCallable, message, Some(help)))
     }
 
     /// Calls a function that is an operation, and was not known while the flow graph was built.

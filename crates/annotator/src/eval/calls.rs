@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use taipan_base::{ErrorCode, did_you_mean};
+use taipan_base::{ErrorCode, Help, did_you_mean};
 use taipan_graph::{Const, IntKind, ObjId};
 use taipan_interp::{InstanceData, ObjData, type_object};
 use taipan_language::ShippedFunction;
@@ -138,28 +138,27 @@ impl Cx<'_> {
             Vec::new()
         };
         let of_python_3 = args.keywords.iter().any(|(name, ..)| is_text_option(name));
-        let matched = match args.matched(&info.data.name, &info.params, &defaults) {
+        let builtin = ShippedFunction::of(&info.data.module, &info.data.name);
+        // The program knows it by its name in Python.
+        let name = builtin.map_or(&*info.data.name, |f| {
+            f.name.trim_start_matches("__builtin__.")
+        });
+        let matched = match args.matched(name, &info.params, &defaults) {
             Ok(m) => m,
             Err(e) => {
                 let several = self
                     .several_callees
                     .then_some("functions that one call may reach take the same arguments");
-                let builtin = ShippedFunction::of(&info.data.module, &info.data.name);
                 let of_file = (of_python_3
                     && builtin.is_some_and(|f| f.name == "__builtin__.open"))
                 .then_some(BYTES_IN_FILES);
-                let message = match (builtin, e.message.strip_prefix(&*info.data.name)) {
-                    (Some(f), Some(rest)) => {
-                        let name = f.name.trim_start_matches("__builtin__.");
-                        format!("{name}{rest}")
-                    }
-                    _ => e.message,
-                };
                 return Ok(self.report(Problem {
                     code: Some(ErrorCode::InvalidArguments),
                     at: self.place.at,
-                    message,
-                    help: of_file.or(e.help.as_deref()).or(several).map(Into::into),
+                    message: e.message,
+                    help: (of_file.map(Help::from))
+                        .or(e.help)
+                        .or(several.map(Help::from)),
                     about: None,
                     subject: Some(Subject::Callee(func)),
                 }));
@@ -377,7 +376,7 @@ impl Cx<'_> {
                 self.problem_help(
                     ErrorCode::InvalidSpecialization,
                     format!("there is no way of specialising called `{tag}`"),
-                    help.as_deref(),
+                    help,
                 );
                 return Ok(None);
             }

@@ -8,7 +8,7 @@ use crate::facts::{Facts, Known};
 use crate::val::{Atom, Val};
 
 /// The class whose instances the flow space makes of generators.
-const GENERATOR: &str = "rpython.flowspace.generator.GeneratorIterator";
+pub(super) const GENERATOR: &str = "rpython.flowspace.generator.GeneratorIterator";
 
 impl Facts {
     /// A value in words.

@@ -150,7 +150,7 @@ impl Cx<'_> {
             self.problem_help(
                 ErrorCode::InvalidHint,
                 format!("{marker}() takes the variables of its driver: {expected}"),
-                Some(&help),
+                Some(help),
             );
         }
         Ok(())

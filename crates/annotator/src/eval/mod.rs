@@ -45,7 +45,7 @@ pub(crate) use resume::FunctionProgress;
 
 use std::sync::Arc;
 
-use taipan_base::ErrorCode;
+use taipan_base::{ErrorCode, Help};
 use taipan_graph::{BlockId, Const, HlOp, ObjId, VarId};
 use taipan_interp::stable_id;
 use taipan_lltype::HelperArg;
@@ -173,7 +173,7 @@ pub(crate) struct Problem {
     /// What is wrong.
     pub(crate) message: String,
     /// The usual remedy.
-    pub(crate) help: Option<Box<str>>,
+    pub(crate) help: Option<Help>,
     /// The data of the problem, if a later stage decides by it.
     pub(crate) about: Option<taipan_base::Problem>,
     /// The object that the problem is about, if a note or the place depends on it.
@@ -185,6 +185,8 @@ pub(crate) struct Problem {
 pub(crate) enum Subject {
     /// The function whose parameters do not fit the arguments of a call.
     Callee(ObjId),
+    /// A class that has no instances in RPython.
+    Class(ObjId),
     /// A constant that is no value of RPython.
     Constant(Const),
 }
@@ -579,14 +581,14 @@ impl Cx<'_> {
     /// Reports what is wrong at the current operation; the operation then has no
     /// outcome.
     pub(crate) fn problem(&mut self, code: ErrorCode, message: impl Into<String>) -> Val {
-        self.problem_help(code, message, None)
+        self.problem_help(code, message, None::<Help>)
     }
 
     pub(crate) fn problem_help(
         &mut self,
         code: ErrorCode,
         message: impl Into<String>,
-        help: Option<&str>,
+        help: Option<impl Into<Help>>,
     ) -> Val {
         self.report(Problem {
             code: Some(code),
@@ -641,7 +643,14 @@ impl Cx<'_> {
             && let Some(p) = &info.problem
         {
             let help = info.builtin_base.as_deref().map(of_builtin_base);
-            self.problem_help(ErrorCode::InvalidClassLayout, &**p, help.as_deref());
+            self.report(Problem {
+                code: Some(ErrorCode::InvalidClassLayout),
+                at: self.place.at,
+                message: p.to_string(),
+                help: help.map(Help::from),
+                about: None,
+                subject: Some(Subject::Class(class)),
+            });
         }
         Ok(Val::instance(class))
     }

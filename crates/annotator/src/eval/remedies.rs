@@ -3,9 +3,11 @@
 
 use taipan_base::ErrorCode;
 use taipan_graph::{HlOp, ObjId};
+use taipan_interp::ObjData;
 use taipan_language::{instead_of_module, is_rpython_function};
 
 use super::Cx;
+use super::describe::GENERATOR;
 use crate::Desc;
 use crate::facts::{Facts, Known};
 use crate::val::{Atom, Val};
@@ -96,13 +98,13 @@ pub(super) fn of_method(kind: &str, name: &str) -> Option<&'static str> {
 /// The attribute of functions of shipped modules that are for import time: what to write instead in translated code.
 pub(super) const INSTEAD: &str = "_instead_";
 
-/// The remedy for an attribute that a value has at import time only; `what` describes the value.
-pub(super) fn of_value(what: &str) -> Option<&'static str> {
-    Some(match what {
-        "a prebuilt SRE_Pattern" => {
+/// The remedy for an attribute that a value of a type has at import time only.
+fn of_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "SRE_Pattern" => {
             "patterns of `re` are for import time: use `rpython.rlib.rsre` of a checkout of PyPy, or compare characters"
         }
-        "a prebuilt file" => {
+        "file" => {
             "files that are open while the program loads are not there when it runs: use `os.read(0, n)` and \
              `os.write(1, s)`, or `create_stdio()` of rpython.rlib.rfile, whose files have `readline()`"
         }
@@ -172,15 +174,15 @@ pub(super) fn of_builtin_base(builtin: &str) -> String {
     format!("derive from `object`, and keep the `{builtin}` in an attribute")
 }
 
-/// The remedy for an attribute that no file has.
-pub(crate) fn of_file(what: &str, name: &str) -> Option<&'static str> {
-    (what == "an instance of rpython.rlib.rfile.RFile"
+/// The remedy for an attribute that no file has; `class` is the qualified name of the value's class.
+pub(crate) fn of_file(class: &str, name: &str) -> Option<&'static str> {
+    (class == "rpython.rlib.rfile.RFile"
         && matches!(name, "__iter__" | "readlines" | "next"))
     .then_some("read it line by line: `line = f.readline()`, until that is empty")
 }
 
-/// The remedy for a method that no generator has.
-pub(crate) fn of_generator(what: &str, name: &str) -> Option<&'static str> {
+/// The remedy for a method that no generator has; `class` is the qualified name of the value's class.
+pub(crate) fn of_generator(class: &str, name: &str) -> Option<&'static str> {
     let remedy = match name {
         "send" | "throw" | "close" => {
             "a generator only yields values: write a class with a method that takes the value, and keep the state in its attributes"
@@ -188,7 +190,7 @@ pub(crate) fn of_generator(what: &str, name: &str) -> Option<&'static str> {
         "__getitem__" | "__len__" => "make a list of the values: `[x for x in items]`",
         _ => return None,
     };
-    (what == "a generator").then_some(remedy)
+    (class == GENERATOR).then_some(remedy)
 }
 
 /// The remedy for assigning or deleting items of a value.
@@ -203,11 +205,22 @@ pub(super) fn of_items(value: &Atom) -> Option<&'static str> {
     }
 }
 
-/// The remedy for a loop over a value that has no items; `what` describes the value.
-pub(super) fn of_iteration(value: &Atom, what: &str) -> Option<&'static str> {
+/// The remedy for a loop over a value that has no items.
+pub(super) fn of_iteration(facts: &Facts, value: &Atom) -> Option<&'static str> {
     match value {
         Atom::Int(_) => Some("count with `range(n)`"),
-        Atom::Pbc(_) => of_value(what),
+        _ => of_prebuilt(facts, value),
+    }
+}
+
+/// The remedy for a use of an object that is there at import time only.
+pub(super) fn of_prebuilt(facts: &Facts, value: &Atom) -> Option<&'static str> {
+    let Atom::Pbc(descs) = value else { return None };
+    let [Desc::Frozen(object)] = &descs[..] else {
+        return None;
+    };
+    match facts.object(*object).ok().flatten().as_deref() {
+        Some(ObjData::Other(name)) => of_type(name),
         _ => None,
     }
 }

@@ -135,7 +135,7 @@ impl Cx<'_> {
                 self.problem_help(
                     ErrorCode::UnsupportedOperands,
                     format!("{what} is not iterable"),
-                    of_iteration(other, &what),
+                    of_iteration(self.facts, other),
                 )
             }
         }

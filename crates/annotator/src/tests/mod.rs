@@ -4,5 +4,6 @@ mod joins;
 mod oracle;
 mod origins;
 mod programs;
+mod repeated;
 mod unknown;
 mod work;

@@ -315,3 +315,51 @@ fn none_is_not_blamed_where_others_clash() {
               = help: keep the kinds apart, or wrap each in a class with a common base"#]],
     );
 }
+
+/// The line of a text that the program makes is shown whole, whatever is in it.
+#[test]
+fn lines_of_texts() {
+    check(
+        r#"
+        class B(object):
+            pass
+        names = {}
+        exec "def fill(b, n): b.x = 'comes from here, in g()'; b.x = n" in names
+        fill = names['fill']
+        def f():
+            fill(B(), 1)
+        "#,
+        expect![[r#"
+            error[TP0300]: attribute x of B mixes a str and an int
+             |
+             = note: a str comes from line 1 of <string>: `def fill(b, n): b.x = 'comes from here, in g()'; b.x = n`
+             = note: an int comes from line 1 of <string>: `def fill(b, n): b.x = 'comes from here, in g()'; b.x = n`
+             = help: keep the kinds apart, or wrap each in a class with a common base"#]],
+    );
+}
+
+/// Whether a generator may be None changes nothing about what it lacks.
+#[test]
+fn generators_that_may_be_none() {
+    check(
+        "
+        def items():
+            yield 1
+        def pick(n):
+            if n:
+                return items()
+            return None
+        def f():
+            pick(0)
+            pick(1).send(2)
+        ",
+        expect![[r#"
+            error[TP0301]: a generator or None has no attribute `send`
+             --> /main.py:9:5
+              |
+            9 |     pick(1).send(2)
+              |     ^^^^^^^^^^^^
+              |
+              = help: a generator only yields values: write a class with a method that takes the value, and keep the state in its attributes"#]],
+    );
+}

@@ -271,7 +271,7 @@ impl<'a> Compiler<'a> {
     fn poison(&mut self, range: TextRange, message: &str) {
         self.errors.push(SyntaxError {
             range,
-            message: message.to_owned(),
+            problem: message.into(),
         });
         self.raise_syntax_error(message);
     }

@@ -38,7 +38,7 @@ fn check_tree(text: &str) {
         assert_in_text(text, e.range);
         assert!(last <= e.range, "errors are in the order of places");
         last = e.range;
-        assert!(!e.message.contains('\n'), "{:?}", e.message);
+        assert!(!e.problem.message().contains('\n'), "{:?}", e.problem);
     }
 }
 

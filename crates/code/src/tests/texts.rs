@@ -75,7 +75,8 @@ fn source_of_eval() {
     let error = |text| {
         compile_text(&db, "<text>", text, CodeKind::Eval)
             .unwrap_err()
-            .message
+            .problem
+            .to_string()
     };
     assert_eq!(error("a = 1"), "expected an expression");
     assert_eq!(error("a; b"), "expected an expression");

@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "salsa generates undocumented accessors")]
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use taipan_annotator::{JIT_HOOKS, Roots, Spec};
@@ -258,6 +259,37 @@ fn driver_attribute(db: &dyn Db, roots: Roots, driver: ObjId, name: &str) -> Opt
     }
 }
 
+/// The kind of value that a hook returns.
+#[derive(Clone, Copy)]
+enum Returned {
+    Str,
+    Tuple,
+    Bool,
+    Int,
+}
+
+impl Returned {
+    fn is(self, ty: LLType) -> bool {
+        match self {
+            Returned::Str => ty == STR.ptr() || ty == *CHAR,
+            Returned::Tuple => ty.is_gc_ptr(),
+            Returned::Bool => ty == *BOOL,
+            Returned::Int => ty == *SIGNED,
+        }
+    }
+}
+
+impl fmt::Display for Returned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Returned::Str => "a string",
+            Returned::Tuple => "a tuple",
+            Returned::Bool => "a bool",
+            Returned::Int => "an integer",
+        })
+    }
+}
+
 /// The functions that a driver names, or what is wrong with one of them.
 fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<DriverHooks, String> {
     let mut hooks = DriverHooks::default();
@@ -271,12 +303,12 @@ fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<Dr
         };
         let greens = portal.greens;
         let (given, result, place) = match name {
-            "get_printable_location" => (greens, "a string", &mut hooks.printable_location),
-            "get_location" => (greens, "a tuple", &mut hooks.location),
-            "confirm_enter_jit" => (values.len(), "a bool", &mut hooks.confirm_enter_jit),
-            "can_never_inline" => (greens, "a bool", &mut hooks.can_never_inline),
-            "get_unique_id" => (greens, "an integer", &mut hooks.unique_id),
-            _ => (greens, "a bool", &mut hooks.should_unroll_one_iteration),
+            "get_printable_location" => (greens, Returned::Str, &mut hooks.printable_location),
+            "get_location" => (greens, Returned::Tuple, &mut hooks.location),
+            "confirm_enter_jit" => (values.len(), Returned::Bool, &mut hooks.confirm_enter_jit),
+            "can_never_inline" => (greens, Returned::Bool, &mut hooks.can_never_inline),
+            "get_unique_id" => (greens, Returned::Int, &mut hooks.unique_id),
+            _ => (greens, Returned::Bool, &mut hooks.should_unroll_one_iteration),
         };
         let mut fitting = None;
         for spec in copies(db, roots, func) {
@@ -296,14 +328,7 @@ fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<Dr
                 "{name} is called elsewhere in the program, with values of other types"
             ));
         };
-        let returned = sym.ty().result;
-        let is_right = match result {
-            "a string" => returned == STR.ptr() || returned == *CHAR,
-            "a bool" => returned == *BOOL,
-            "an integer" => returned == *SIGNED,
-            _ => returned.is_gc_ptr(),
-        };
-        if !is_right {
+        if !result.is(sym.ty().result) {
             return Err(format!("{name} does not return {result}"));
         }
         *place = Some(sym);

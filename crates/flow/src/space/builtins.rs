@@ -8,6 +8,7 @@ use taipan_interp::Builtin;
 use taipan_language::{FlowFunction, KnownFunction};
 
 use super::{FlowSpace, error, not_rpython};
+use crate::construct::Construct;
 use crate::value::Value;
 
 impl FlowSpace<'_> {
@@ -42,7 +43,7 @@ impl FlowSpace<'_> {
                         let name = String::from_utf8_lossy(name).into_owned();
                         self.imported(&name)
                     }
-                    _ => not_rpython("an import of a name that is not constant"),
+                    _ => not_rpython(Construct::VariableImport),
                 }),
                 FlowFunction::Locals => Some(error(
                     ErrorCode::NotRPython,

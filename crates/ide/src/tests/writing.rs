@@ -466,3 +466,33 @@ fn remedies() {
         "#]],
     );
 }
+
+/// A remedy of a mistake in another module changes nothing here: the name at the import is right.
+#[test]
+fn slips_in_modules_that_fail() {
+    fixes(
+        "
+        def entry_point(argv):
+            import helper
+            return helper.n
+        #- /helper.py
+        length = 1
+        n = lenght
+        ",
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn slips_of_names() {
+    fixes(
+        "
+        length = 1
+        def entry_point(argv):
+            return lenght
+        ",
+        expect![[r#"
+            TP0222 Write `length`: ["    return length"] leaves []
+        "#]],
+    );
+}

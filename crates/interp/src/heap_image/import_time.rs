@@ -776,8 +776,10 @@ pub(crate) fn diagnose(it: &Interp, e: &Unwind<Value, Fatal>) -> Diagnostic {
         let lacks = e.lacks.as_deref();
         d.help = lacks.and_then(|lacks| it.meant(lacks));
         d.problem = lacks.and_then(|lacks| it.problem(lacks));
-        if let Some(Lacks::Module(name)) = lacks
-            && !d.message.ends_with(&format!(" {name}"))
+        if let Some(Lacks::Module {
+            name,
+            is_named: false,
+        }) = lacks
         {
             d = d.with_note(None, format!("the module is `{name}`"));
         }

@@ -341,7 +341,11 @@ impl Interp<'_> {
                     .find(|at| self.loaded(&name[..*at]).is_some());
                 let shown = package.map_or(name, |at| &name[at + 1..]);
                 let message = format!("No module named {shown}");
-                self.raise_lacking(ty::IMPORT_ERROR, message, Lacks::Module(name.into()))
+                let lacks = Lacks::Module {
+                    name: name.into(),
+                    is_named: package.is_none(),
+                };
+                self.raise_lacking(ty::IMPORT_ERROR, message, lacks)
             }
         }
     }

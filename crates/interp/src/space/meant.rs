@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use taipan_base::{FileContents, Problem, SHIPPED, did_you_mean};
+use taipan_base::{FileContents, Help, Problem, SHIPPED, did_you_mean};
 
 use taipan_language::instead_of_module;
 
@@ -22,8 +22,13 @@ pub(crate) enum Lacks {
     Global(Ref, Box<str>),
     /// An attribute of an object.
     Attribute(Value, Box<str>),
-    /// A module, by its dotted name.
-    Module(Box<str>),
+    /// A module.
+    Module {
+        /// Its dotted name.
+        name: Box<str>,
+        /// Whether the exception's text has all of the name, not only its end.
+        is_named: bool,
+    },
     /// A parameter of a function, which has these.
     Parameter(Box<str>, Arc<[Box<str>]>),
 }
@@ -54,7 +59,7 @@ impl Interp<'_> {
     }
 
     /// The question about the name that is most like a missing one.
-    pub(crate) fn meant(&self, lacks: &Lacks) -> Option<String> {
+    pub(crate) fn meant(&self, lacks: &Lacks) -> Option<Help> {
         match lacks {
             Lacks::Global(globals, name) => {
                 let own = self.names_in(Some(*globals));
@@ -63,7 +68,7 @@ impl Interp<'_> {
             }
             Lacks::Attribute(obj, name) => {
                 if let Some(module) = self.name_of_empty(obj) {
-                    return Some(not_shipped(&module));
+                    return Some(not_shipped(&module).into());
                 }
                 let own = match obj {
                     Value::Ref(r) => self.heap.get(*r).attrs,
@@ -80,10 +85,10 @@ impl Interp<'_> {
                     .flat_map(|c| self.names_in(self.heap.get(*c).attrs));
                 did_you_mean(name, self.names_in(own).chain(of_class))
             }
-            Lacks::Module(name) => {
+            Lacks::Module { name, .. } => {
                 let moved = module_today(name).map(|new| format!("`{name}` is `{new}` today"));
-                moved
-                    .or_else(|| instead_of_module(name).map(str::to_owned))
+                (moved.map(Help::from))
+                    .or_else(|| instead_of_module(name).map(Help::from))
                     .or_else(|| self.similar_module(name))
             }
             Lacks::Parameter(name, there) => did_you_mean(name, there.iter().map(|p| &**p)),
@@ -111,7 +116,7 @@ impl Interp<'_> {
                     _ => Problem::Attribute { name },
                 }
             }
-            Lacks::Module(name) => Problem::NoModule { name: name.clone() },
+            Lacks::Module { name, .. } => Problem::NoModule { name: name.clone() },
             Lacks::Parameter(..) => return None,
         })
     }
@@ -124,7 +129,7 @@ impl Interp<'_> {
     }
 
     /// Looks for the first part of a dotted name that is missing.
-    fn similar_module(&self, name: &str) -> Option<String> {
+    fn similar_module(&self, name: &str) -> Option<Help> {
         let mut package = "";
         for part in name.split('.') {
             let whole = match package {

@@ -10,6 +10,7 @@ use crate::ast::*;
 use crate::kind::{Field, Kind};
 use crate::literal::{self, Reading};
 use crate::mask::Mark;
+use crate::{Habit, SyntaxProblem};
 
 /// The first child in a field.
 pub(super) fn in_field<'t>(children: &[Child<'t>], field: Field) -> Option<Node<'t>> {
@@ -209,7 +210,7 @@ impl<'t> Lowerer<'_, 't> {
             Kind::Yield => {
                 let c = self.children(node);
                 if c.iter().any(|c| self.kind(c.0) == Kind::From) {
-                    self.error(range, "`yield from` is Python 3 syntax");
+                    self.error(range, Habit::YieldFrom);
                     Expr::Error
                 } else {
                     let value = c.iter().map(|c| c.0).find(Node::is_named);
@@ -222,23 +223,23 @@ impl<'t> Lowerer<'_, 't> {
             Kind::GeneratorExpression => self.comprehension(node, ComprehensionKind::Generator),
             Kind::Slice => self.slice(node),
             Kind::ListSplat | Kind::ListSplatPattern | Kind::DictionarySplat => {
-                self.error(range, "a starred expression cannot stand here in Python 2");
+                self.error(range, Habit::Starred);
                 Expr::Error
             }
             Kind::NamedExpression => {
-                self.error(range, "`:=` is Python 3 syntax");
+                self.error(range, Habit::Walrus);
                 Expr::Error
             }
             Kind::BinaryOperator => {
                 if !node.has_error() {
-                    self.error(range, "the operator `@` is Python 3 syntax");
+                    self.error(range, Habit::MatrixProduct);
                 }
                 Expr::Error
             }
             // ERROR nodes are reported where the tree is searched for them.
             _ => {
                 if !node.has_error() {
-                    self.error(range, "invalid syntax");
+                    self.error(range, SyntaxProblem::Invalid);
                 }
                 Expr::Error
             }
@@ -369,7 +370,7 @@ impl<'t> Lowerer<'_, 't> {
                 }
                 Kind::DictionarySplat => {
                     let range = self.range(child);
-                    self.error(range, "`**` in a dict is Python 3 syntax");
+                    self.error(range, Habit::DictUnpacking);
                 }
                 _ => {}
             }
@@ -416,14 +417,14 @@ impl<'t> Lowerer<'_, 't> {
             let range = self.range(child);
             match self.kind(child) {
                 Kind::TypedParameter => {
-                    self.error(range, "annotations are Python 3 syntax");
+                    self.error(range, Habit::Annotation);
                     match self.children(child).first() {
                         Some((inner, _)) => child = *inner,
                         None => continue,
                     }
                 }
                 Kind::TypedDefaultParameter => {
-                    self.error(range, "annotations are Python 3 syntax");
+                    self.error(range, Habit::Annotation);
                 }
                 _ => {}
             }
@@ -431,7 +432,7 @@ impl<'t> Lowerer<'_, 't> {
             match self.kind(child) {
                 Kind::Identifier | Kind::TuplePattern => {
                     if after_star {
-                        self.error(range, "no parameter may follow `*args` or `**kwargs`");
+                        self.error(range, Habit::ParameterBehindStar);
                         continue;
                     }
                     if !defaults.is_empty() {
@@ -452,7 +453,7 @@ impl<'t> Lowerer<'_, 't> {
                         continue;
                     };
                     if after_star {
-                        self.error(range, "no parameter may follow `*args` or `**kwargs`");
+                        self.error(range, Habit::ParameterBehindStar);
                         continue;
                     }
                     positional.push(self.param(name));
@@ -476,7 +477,7 @@ impl<'t> Lowerer<'_, 't> {
                         params.varkeywords.is_some()
                     };
                     if slot_taken {
-                        self.error(range, "no parameter may follow `*args` or `**kwargs`");
+                        self.error(range, Habit::ParameterBehindStar);
                         continue;
                     }
                     let name = Some(self.name(name));
@@ -488,7 +489,7 @@ impl<'t> Lowerer<'_, 't> {
                     spans.push(range);
                 }
                 Kind::KeywordSeparator | Kind::PositionalSeparator => {
-                    self.error(range, "a bare `*` or `/` parameter is Python 3 syntax");
+                    self.error(range, Habit::BareStar);
                 }
                 _ => {}
             }
@@ -622,7 +623,7 @@ impl<'t> Lowerer<'_, 't> {
         let range = self.range(args);
         if matches!(self.mark(args), Mark::String(_) | Mark::Backquote) {
             // Two values in a row: the text has no parentheses here.
-            self.error(range, "invalid syntax");
+            self.error(range, SyntaxProblem::Invalid);
             return Expr::Error;
         }
         let mut call = Call {

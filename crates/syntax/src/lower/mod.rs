@@ -18,7 +18,8 @@ use tree_sitter::{Node, TreeCursor};
 
 use crate::ast::*;
 use crate::kind::{Field, Kind, Tables};
-use crate::mask::{LexError, Mark, Masked};
+use crate::mask::{Mark, Masked};
+use crate::{SyntaxError, SyntaxProblem};
 
 /// Expressions and blocks nested deeper than this are refused.
 pub(crate) const MAX_DEPTH: u32 = 200;
@@ -38,7 +39,7 @@ pub(crate) struct Lowerer<'a, 't> {
     ast: Ast,
     spans: Spans,
     names: FxHashMap<Box<str>, Name>,
-    errors: Vec<LexError>,
+    errors: Vec<SyntaxError>,
     /// Lines whose statement goes on in the next one.
     overruns: Vec<usize>,
     depth: u32,
@@ -48,7 +49,7 @@ pub(crate) struct Lowerer<'a, 't> {
 pub(crate) struct Lowered {
     pub(crate) ast: Ast,
     pub(crate) spans: Spans,
-    pub(crate) errors: Vec<LexError>,
+    pub(crate) errors: Vec<SyntaxError>,
     /// Lines whose statement goes on in the next one, as indexes: they are wrong.
     pub(crate) overruns: Vec<usize>,
 }
@@ -122,10 +123,10 @@ impl<'a, 't> Lowerer<'a, 't> {
             .unwrap_or("")
     }
 
-    fn error(&mut self, range: TextRange, message: impl Into<String>) {
-        self.errors.push(LexError {
+    fn error(&mut self, range: TextRange, problem: impl Into<SyntaxProblem>) {
+        self.errors.push(SyntaxError {
             range,
-            message: message.into(),
+            problem: problem.into(),
         });
     }
 

@@ -8,6 +8,7 @@ use super::{Child, Lowerer};
 use crate::ast::*;
 use crate::kind::{Field, Kind};
 use crate::mask::Mark;
+use crate::{Habit, SyntaxProblem};
 
 impl<'t> Lowerer<'_, 't> {
     /// The statements of a module or block.
@@ -113,16 +114,16 @@ impl<'t> Lowerer<'_, 't> {
             Kind::ClassDefinition => self.class(node, Box::default()),
             Kind::DecoratedDefinition => self.decorated(node),
             Kind::Nonlocal => {
-                self.error(range, "`nonlocal` is Python 3 syntax");
+                self.error(range, Habit::Nonlocal);
                 Stmt::Error
             }
             Kind::TypeAlias | Kind::Match => {
-                self.error(range, "this statement is Python 3 syntax");
+                self.error(range, Habit::Statement);
                 Stmt::Error
             }
             _ => {
                 if !node.has_error() {
-                    self.error(range, "invalid syntax");
+                    self.error(range, SyntaxProblem::Invalid);
                 }
                 Stmt::Error
             }
@@ -166,7 +167,7 @@ impl<'t> Lowerer<'_, 't> {
         loop {
             let c = self.children(at);
             if in_field(&c, Field::Annotation).is_some() {
-                self.error(self.range(at), "annotations are Python 3 syntax");
+                self.error(self.range(at), Habit::Annotation);
             }
             let (Some(left), Some(right)) = (in_field(&c, Field::Left), in_field(&c, Field::Right))
             else {
@@ -200,7 +201,7 @@ impl<'t> Lowerer<'_, 't> {
             return Stmt::Error;
         };
         let Some(op) = self.augmented_op(op) else {
-            self.error(self.range(op), "the operator `@` is Python 3 syntax");
+            self.error(self.range(op), Habit::MatrixProduct);
             return Stmt::Error;
         };
         let target = self.target(left);
@@ -215,7 +216,7 @@ impl<'t> Lowerer<'_, 't> {
             self.kind(right),
             Kind::Assignment | Kind::AugmentedAssignment
         ) {
-            self.error(self.range(right), "an assignment is no expression");
+            self.error(self.range(right), SyntaxProblem::AssignmentInExpression);
             return Stmt::Error;
         }
         Stmt::AugAssign(op, target, self.expr(right))
@@ -342,7 +343,7 @@ impl<'t> Lowerer<'_, 't> {
     fn raise(&mut self, node: Node<'t>) -> Stmt {
         let c = self.children(node);
         if let Some(cause) = in_field(&c, Field::Cause) {
-            self.error(self.range(cause), "`raise .. from` is Python 3 syntax");
+            self.error(self.range(cause), Habit::RaiseFrom);
         }
         let operands = c.iter().find(|c| c.0.is_named() && c.1 != Field::Cause);
         let Some((operands, _)) = operands else {
@@ -561,7 +562,7 @@ impl<'t> Lowerer<'_, 't> {
     fn except_clause(&mut self, node: Node<'t>) -> ExceptClause {
         let c = self.children(node);
         if let Some((star, _)) = c.iter().find(|c| self.kind(c.0) == Kind::Mul) {
-            self.error(self.range(*star), "`except*` is Python 3 syntax");
+            self.error(self.range(*star), Habit::ExceptStar);
         }
         let values: Vec<_> = c
             .iter()
@@ -659,7 +660,7 @@ impl<'t> Lowerer<'_, 't> {
         let whole = self.range(node);
         for field in [Field::ReturnType, Field::TypeParameters] {
             if let Some(n) = in_field(&c, field) {
-                self.error(self.range(n), "annotations are Python 3 syntax");
+                self.error(self.range(n), Habit::Annotation);
             }
         }
         let Some(name) = in_field(&c, Field::Name) else {
@@ -710,10 +711,7 @@ impl<'t> Lowerer<'_, 't> {
                 match self.kind(child) {
                     Kind::Comma => {}
                     Kind::KeywordArgument | Kind::ListSplat | Kind::DictionarySplat => {
-                        self.error(
-                            self.range(child),
-                            "only base classes can stand here in Python 2",
-                        );
+                        self.error(self.range(child), Habit::ClassArgument);
                     }
                     _ => bases.push(self.expr(child)),
                 }

@@ -4,7 +4,8 @@
 use taipan_base::TextRange;
 
 use super::lines::Writer;
-use super::{Keyword, LexError, Line, Literal, Mark, Masked, Wrong};
+use super::{Keyword, Line, Literal, Mark, Masked, Wrong};
+use crate::{Habit, SyntaxError, SyntaxProblem};
 
 /// More brackets inside each other than this are refused.
 const MAX_BRACKETS: usize = 200;
@@ -189,13 +190,13 @@ impl<'a> Lexer<'a> {
     }
 
     /// Marks the logical line as wrong. Only the first problem is told.
-    fn error(&mut self, start: usize, end: usize, message: impl Into<String>) {
+    fn error(&mut self, start: usize, end: usize, problem: impl Into<SyntaxProblem>) {
         self.bad = true;
         if !self.reported {
             self.reported = true;
-            self.out.errors.push(LexError {
+            self.out.errors.push(SyntaxError {
                 range: TextRange::new(start as u32, end as u32),
-                message: message.into(),
+                problem: problem.into(),
             });
         }
     }
@@ -302,12 +303,11 @@ impl<'a> Lexer<'a> {
                         self.pos += 1;
                     }
                     let word = &self.src[token..self.pos];
-                    if self.is_coroutine_word(word) {
+                    if let Some(habit) = self.coroutine_word(word) {
                         // What it stands before is told about, too.
-                        let word = String::from_utf8_lossy(word);
-                        self.out.errors.push(LexError {
+                        self.out.errors.push(SyntaxError {
                             range: TextRange::new(token as u32, self.pos as u32),
-                            message: format!("`{word}` is Python 3 syntax"),
+                            problem: habit.into(),
                         });
                         if token == start {
                             while matches!(self.peek(0), b' ' | b'\t') {
@@ -371,7 +371,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Whether a word that ends here is the `async` or `await` of Python 3, and no name.
-    fn is_coroutine_word(&self, word: &[u8]) -> bool {
+    fn coroutine_word(&self, word: &[u8]) -> Option<Habit> {
         let rest = &self.src[self.pos..];
         let blanks = rest
             .iter()
@@ -380,16 +380,17 @@ impl<'a> Lexer<'a> {
         let next = &rest[blanks..];
         let next = &next[..next.iter().take_while(|b| is_ident(**b)).count()];
         match word {
-            b"async" => matches!(next, b"def" | b"with" | b"for"),
+            b"async" => matches!(next, b"def" | b"with" | b"for").then_some(Habit::Async),
             b"await" => {
-                blanks > 0
+                let is_operand = blanks > 0
                     && next.first().is_some_and(|b| is_ident_start(*b))
                     && !matches!(
                         next,
                         b"and" | b"or" | b"in" | b"is" | b"not" | b"if" | b"else" | b"for" | b"as"
-                    )
+                    );
+                is_operand.then_some(Habit::Await)
             }
-            _ => false,
+            _ => None,
         }
     }
 

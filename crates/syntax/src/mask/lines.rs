@@ -12,7 +12,8 @@
 use taipan_base::TextRange;
 
 use super::lex::Item;
-use super::{LexError, Mark, Masked, Token};
+use super::{Mark, Masked, Token};
+use crate::SyntaxError;
 
 /// More levels of indentation than CPython accepts are refused.
 const MAX_INDENT: usize = 100;
@@ -177,9 +178,9 @@ impl Writer {
         };
         let range = TextRange::new(end, end);
         if !reported {
-            m.errors.push(LexError {
+            m.errors.push(SyntaxError {
                 range,
-                message: "expected an indented block".to_owned(),
+                problem: "expected an indented block".into(),
             });
         }
         m.text.pop(); // the line break
@@ -276,9 +277,9 @@ impl Writer {
 fn error(m: &mut Masked, line: &mut Line, range: TextRange, message: &str) {
     if !line.reported {
         line.reported = true;
-        m.errors.push(LexError {
+        m.errors.push(SyntaxError {
             range,
-            message: message.to_owned(),
+            problem: message.into(),
         });
     }
 }

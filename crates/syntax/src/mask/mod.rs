@@ -31,6 +31,8 @@ use taipan_base::TextRange;
 pub(crate) use lex::lex;
 pub(crate) use lines::{Keyword, Line};
 
+use crate::SyntaxError;
+
 /// What a token stands for, where the written text does not say it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
@@ -74,13 +76,6 @@ pub(crate) struct Literal {
     pub(crate) triple: bool,
 }
 
-/// A problem with its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LexError {
-    pub(crate) range: TextRange,
-    pub(crate) message: String,
-}
-
 /// Lines to replace beyond those that the pre-pass finds itself: their indexes, and
 /// of which of them an error was reported.
 #[derive(Default)]
@@ -106,7 +101,7 @@ pub(crate) struct Masked {
     /// The logical lines.
     pub(crate) lines: Vec<Line>,
     /// Problems.
-    pub(crate) errors: Vec<LexError>,
+    pub(crate) errors: Vec<SyntaxError>,
 }
 
 impl Masked {

@@ -168,7 +168,7 @@ pub(crate) fn body_of(
                 .filter(|&&c| c == b'\n')
                 .count()
                 + 1;
-            let message = format!("{} ({filename}, line {line})", e.message);
+            let message = format!("{} ({filename}, line {line})", e.problem);
             it.raise(ty::SYNTAX_ERROR, message)
         }
     }
