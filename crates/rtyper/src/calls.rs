@@ -37,7 +37,7 @@ pub(crate) fn rtype_call(hop: &Hop<'_>) -> RType {
             "the annotator did not resolve a call of {}",
             hop.args_r
                 .first()
-                .map_or_else(String::new, |r| r.methods().describe())
+                .map_or_else(String::new, |r| r.methods().describe().to_string())
         ))),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use taipan_base::{Diagnostic, ErrorCode, Span};
+use taipan_base::{Diagnostic, ErrorCode, Help, Span};
 
 /// Why an operation or a value cannot be given a low-level form.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -12,7 +12,7 @@ pub struct TyperError {
     /// What is wrong, on one line.
     pub message: String,
     /// What to write instead.
-    pub help: Option<String>,
+    pub help: Option<Help>,
     /// Index of the bytecode instruction it is about, once known.
     pub at: Option<u32>,
 }
@@ -53,7 +53,7 @@ impl TyperError {
     }
 
     /// With what to write instead.
-    pub fn with_help(mut self, help: impl Into<String>) -> TyperError {
+    pub fn with_help(mut self, help: impl Into<Help>) -> TyperError {
         self.help = Some(help.into());
         self
     }

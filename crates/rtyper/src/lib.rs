@@ -18,6 +18,7 @@ mod attribute_uses;
 mod calls;
 pub mod containers;
 mod convert;
+mod description;
 mod differences;
 mod entries;
 mod equality;
@@ -44,6 +45,7 @@ mod translate_op;
 pub use attribute_uses::{
     AttributeOf, AttributeUses, Declaration, attribute_uses, declaration, prebuilt_attribute_uses,
 };
+pub use description::Description;
 pub use differences::{Difference, differences};
 pub use error::*;
 pub use hop::*;

@@ -11,22 +11,12 @@ pub(crate) fn no_pair(op: HlOp, r1: &Repr, r2: &Repr) -> TyperError {
     let op = op.not_inplace();
     let e = match op {
         HlOp::Contains => TyperError::not_rpython(format_args!("`in` of {what2} in {what1}")),
-        _ if what1 == what2 => TyperError::missing(op.spelt(), two(&what1)),
+        _ if what1 == what2 => TyperError::missing(op.spelt(), what1.two()),
         _ => TyperError::missing(op.spelt(), format_args!("{what1} and {what2}")),
     };
     match of_pair(op, r1, r2) {
         Some(help) => e.with_help(help),
         None => e,
-    }
-}
-
-/// Two of a kind: `two instances of A`.
-fn two(what: &str) -> String {
-    let (_, rest) = what.split_once(' ').unwrap_or_default();
-    let (noun, of) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
-    match what.starts_with("a") {
-        true if !noun.is_empty() => format!("two {noun}s{of}"),
-        _ => format!("{what} and {what}"),
     }
 }
 

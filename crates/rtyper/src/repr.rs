@@ -17,7 +17,7 @@ use crate::reprs::{
     FunctionRepr, FunctionsPbcRepr, InstanceRepr, IntegerRepr, InteriorPtrRepr, MethodsPbcRepr,
     PtrRepr,
 };
-use crate::{Hop, RType, RTyper, Typed, TyperError, containers, reprs};
+use crate::{Description, Hop, RType, RTyper, Typed, TyperError, containers, reprs};
 
 /// The chosen representation for an annotation. Structural and cheap to clone: two
 /// Reprs are equal if values of one are values of the other as they are, with the
@@ -118,7 +118,7 @@ pub trait ReprMethods: Debug {
     fn lowleveltype(&self) -> LLType;
 
     /// The kind of value, in the user's words, for error messages.
-    fn describe(&self) -> String;
+    fn describe(&self) -> Description;
 
     /// A constant in this representation.
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

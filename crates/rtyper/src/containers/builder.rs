@@ -9,7 +9,7 @@ use taipan_lltype::{
 
 use super::text::{is_char, text};
 use crate::hop::{csigned, ctype};
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Builders of strings: of bytes, or unicode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -92,13 +92,12 @@ impl ReprMethods for BuilderRepr {
         self.container().ptr()
     }
 
-    fn describe(&self) -> String {
-        if self.unicode {
-            "a UnicodeBuilder"
+    fn describe(&self) -> Description {
+        Description::a(if self.unicode {
+            "UnicodeBuilder"
         } else {
-            "a StringBuilder"
-        }
-        .into()
+            "StringBuilder"
+        })
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

@@ -9,7 +9,7 @@ use taipan_lltype::{BOOL, LLConst, LLOperand, LLType, SIGNED, STR, StaticSym, St
 
 use super::text;
 use crate::hop::SliceKind;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// `bytearray`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -20,8 +20,8 @@ impl ReprMethods for ByteArrayRepr {
         STR.ptr()
     }
 
-    fn describe(&self) -> String {
-        "a bytearray".into()
+    fn describe(&self) -> Description {
+        Description::a("bytearray")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

@@ -14,7 +14,7 @@ use super::custom::{KeyFunction, custom_functions};
 use super::recursive::{self, Container, RecursiveRepr};
 use super::{eq_operand, hash_operand};
 use crate::hop::{csigned, ctype};
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Dicts of one key and value Repr.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -220,8 +220,8 @@ impl ReprMethods for DictRepr {
         self.ty.ptr()
     }
 
-    fn describe(&self) -> String {
-        "a dict".into()
+    fn describe(&self) -> Description {
+        Description::a("dict")
     }
 
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

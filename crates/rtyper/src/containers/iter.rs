@@ -11,7 +11,7 @@ use super::list::{ListKind, range_step};
 use super::tuple::newtuple;
 use super::{DictRepr, ListRepr, tuple_items};
 use crate::hop::{cfield, csigned, ctype, cvoid};
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// What an iterator goes over.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -237,8 +237,8 @@ impl ReprMethods for IterRepr {
         self.ty.ptr()
     }
 
-    fn describe(&self) -> String {
-        "an iterator".into()
+    fn describe(&self) -> Description {
+        Description::an("iterator")
     }
 
     fn rtype_iter(&self, hop: &Hop<'_>) -> RType {

@@ -20,7 +20,9 @@ use super::eq_operand;
 use super::recursive::{self, Container, RecursiveRepr};
 use crate::hop::{SliceKind, cfield, cflavor_gc, csigned, ctype};
 use crate::reprs::is_nonneg;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym};
+use crate::{
+    Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym,
+};
 
 /// How a list is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -234,11 +236,11 @@ impl ReprMethods for ListRepr {
         self.ty.ptr()
     }
 
-    fn describe(&self) -> String {
-        match self.kind {
-            ListKind::Range(_) => "a range".into(),
-            _ => "a list".into(),
-        }
+    fn describe(&self) -> Description {
+        Description::a(match self.kind {
+            ListKind::Range(_) => "range",
+            _ => "list",
+        })
     }
 
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

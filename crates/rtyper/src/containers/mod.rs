@@ -28,7 +28,7 @@ use taipan_lltype::{
 };
 
 use crate::hop::cvoid;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 pub use builder::BuilderRepr;
 pub(crate) use builder::rtype_new as new_builder;
@@ -67,8 +67,8 @@ impl ReprMethods for SliceRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "a slice".into()
+    fn describe(&self) -> Description {
+        Description::a("slice")
     }
 }
 

@@ -19,7 +19,7 @@ use taipan_graph::Const;
 use taipan_lltype::{GCREF, LLConst, LLOperand, LLType, View};
 
 use crate::annotate::immutablevalue;
-use crate::{LLOps, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, LLOps, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// A container as part of one that it contains.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -35,9 +35,9 @@ impl ReprMethods for RecursiveRepr {
         *GCREF
     }
 
-    fn describe(&self) -> String {
+    fn describe(&self) -> Description {
         let kind = if self.dict { "dict" } else { "list" };
-        format!("a {kind} that contains itself")
+        Description::a(kind).with("that contains itself")
     }
 
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

@@ -59,9 +59,7 @@ fn kind_text(r: &Repr) -> String {
     if *r == Repr::None {
         return "None".to_owned();
     }
-    let kind = r.methods().describe();
-    let kind = kind.strip_prefix("a ").or(kind.strip_prefix("an "));
-    match kind {
+    match r.methods().describe().kind() {
         Some(kind) => format!("<{kind}>"),
         None => "<object>".to_owned(),
     }

@@ -12,7 +12,9 @@ use taipan_lltype::{
 use super::list_of;
 use crate::hop::{SliceKind, cbool, cfield, csigned, ctype};
 use crate::reprs::comparison;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym};
+use crate::{
+    Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, helper_sym,
+};
 
 /// Strings: of bytes, or unicode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -60,8 +62,8 @@ impl<const U: bool> ReprMethods for TextRepr<U> {
         container(U).ptr()
     }
 
-    fn describe(&self) -> String {
-        if U { "a unicode" } else { "a str" }.into()
+    fn describe(&self) -> Description {
+        Description::a(if U { "unicode" } else { "str" })
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -237,13 +239,8 @@ impl<const U: bool> ReprMethods for CharacterRepr<U> {
         char_type(U)
     }
 
-    fn describe(&self) -> String {
-        if U {
-            "a unicode character"
-        } else {
-            "a character"
-        }
-        .into()
+    fn describe(&self) -> Description {
+        Description::a(if U { "unicode character" } else { "character" })
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

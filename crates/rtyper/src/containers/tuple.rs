@@ -13,7 +13,7 @@ use taipan_lltype::{
 
 use super::eq_operand;
 use crate::hop::{cbool, cfield, cflavor_gc, csigned, ctype, cvoid};
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Tuples of these items.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -177,8 +177,8 @@ impl ReprMethods for TupleRepr {
         }
     }
 
-    fn describe(&self) -> String {
-        format!("a tuple of {} items", self.items.len())
+    fn describe(&self) -> Description {
+        Description::a("tuple").with(format_args!("of {} items", self.items.len()))
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

@@ -3,7 +3,7 @@
 use taipan_graph::Const;
 use taipan_lltype::{BOOL, FuncSym, LLConst, LLType};
 
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Bool.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ impl ReprMethods for BoolRepr {
         *BOOL
     }
 
-    fn describe(&self) -> String {
-        "a bool".into()
+    fn describe(&self) -> Description {
+        Description::a("bool")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

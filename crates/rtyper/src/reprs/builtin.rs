@@ -11,7 +11,9 @@ use taipan_lltype::{LLConst, LLOperand, LLType, VOID};
 
 use crate::hop::{ArgValue, cvoid};
 use crate::translate_op::dispatch;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers};
+use crate::{
+    Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers,
+};
 
 /// A builtin function: Void, known while compiling.
 #[derive(Debug)]
@@ -22,8 +24,8 @@ impl ReprMethods for BuiltinFunctionRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "a builtin function".into()
+    fn describe(&self) -> Description {
+        Description::a("builtin function")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -108,12 +110,9 @@ impl ReprMethods for BuiltinMethodRepr {
         self.self_repr.lowleveltype()
     }
 
-    fn describe(&self) -> String {
-        format!(
-            "the method '{}' of {}",
-            self.name,
-            self.self_repr.methods().describe()
-        )
+    fn describe(&self) -> Description {
+        let of = self.self_repr.methods().describe();
+        Description::named(format!("the method '{}' of {of}", self.name))
     }
 
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

@@ -16,7 +16,7 @@ use taipan_lltype::{BOOL, FuncSym, LLOperand, LLType, OBJECT_VTABLE, SIGNED, STR
 
 use crate::hop::cfield;
 use crate::reprs::instance::cast_pointer;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// The Repr of an attribute in the vtable of the class that declares it: methods are
 /// there as functions. Of the base classes' methods only the one that the class
@@ -155,8 +155,8 @@ impl ReprMethods for RootClassRepr {
         OBJECT_VTABLE.ptr()
     }
 
-    fn describe(&self) -> String {
-        "a class".into()
+    fn describe(&self) -> Description {
+        Description::a("class")
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -281,8 +281,8 @@ impl ReprMethods for ClassesPbcRepr {
         }
     }
 
-    fn describe(&self) -> String {
-        "a class".into()
+    fn describe(&self) -> Description {
+        Description::a("class")
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {

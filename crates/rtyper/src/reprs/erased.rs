@@ -15,7 +15,7 @@ use taipan_lltype::{BOOL, FuncSym, GCREF, LLConst, LLOperand, LLType, SIGNED, Vi
 
 use crate::hop::cbool;
 use crate::reprs::InstanceRepr;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// The attribute of the small objects.
 const CONTENT: &str = "content";
@@ -86,8 +86,8 @@ impl ReprMethods for ErasedRepr {
         *GCREF
     }
 
-    fn describe(&self) -> String {
-        "an erased value".into()
+    fn describe(&self) -> Description {
+        Description::an("erased value")
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {

@@ -6,7 +6,7 @@ use taipan_lltype::{
     BOOL, FLOAT, FuncSym, LLConst, LLOp, LLType, NumFamily, NumOp, SIGNED, SINGLEFLOAT, View,
 };
 
-use crate::{Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Float.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ impl ReprMethods for FloatRepr {
         *FLOAT
     }
 
-    fn describe(&self) -> String {
-        "a float".into()
+    fn describe(&self) -> Description {
+        Description::a("float")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -121,8 +121,8 @@ impl ReprMethods for SingleFloatRepr {
         *SINGLEFLOAT
     }
 
-    fn describe(&self) -> String {
-        "an r_singlefloat".into()
+    fn describe(&self) -> Description {
+        Description::an("r_singlefloat")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

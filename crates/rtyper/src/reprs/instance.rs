@@ -18,7 +18,7 @@ use taipan_lltype::{
 use crate::containers::fn_operand;
 use crate::hop::{cbool, cfield, cflavor_gc, ctype};
 use crate::queries::{ClassAttr, DefaultField};
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Instances of a class and its subclasses, or None. Knows the class by its id only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -267,10 +267,11 @@ impl ReprMethods for InstanceRepr {
         self.ty
     }
 
-    fn describe(&self) -> String {
+    fn describe(&self) -> Description {
+        let instance = Description::an("instance");
         match self.ty.pointee().and_then(LLType::as_struct) {
-            Some(s) => format!("an instance of {}", s.name),
-            None => "an instance".into(),
+            Some(s) => instance.with(format_args!("of {}", s.name)),
+            None => instance,
         }
     }
 

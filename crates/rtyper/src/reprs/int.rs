@@ -13,7 +13,7 @@ use taipan_lltype::{
 use crate::containers::{newtuple, tuple_items};
 use crate::hop::cbool;
 use crate::reprs::float::comparison;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Integers of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -106,10 +106,10 @@ impl ReprMethods for IntegerRepr {
         LLType::new(TypeKind::Int(self.kind))
     }
 
-    fn describe(&self) -> String {
+    fn describe(&self) -> Description {
         match taipan_annotator::int_kind_name(self.kind) {
-            None => "an int".into(),
-            Some(name) => format!("an {name}"),
+            None => Description::an("int"),
+            Some(name) => Description::an(name),
         }
     }
 

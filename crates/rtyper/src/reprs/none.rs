@@ -4,7 +4,7 @@ use taipan_graph::{Const, HlOp, Operand};
 use taipan_lltype::{BOOL, FuncSym, LLConst, LLOperand, LLType, PlainOp, VOID};
 
 use crate::hop::{ArgValue, cbool, cvoid};
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// Always None: Void.
 #[derive(Debug)]
@@ -15,8 +15,8 @@ impl ReprMethods for NoneRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "None".into()
+    fn describe(&self) -> Description {
+        Description::named("None")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -64,8 +64,8 @@ impl ReprMethods for VoidRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "an impossible value".into()
+    fn describe(&self) -> Description {
+        Description::an("impossible value")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, _: &Const) -> Typed<LLConst> {

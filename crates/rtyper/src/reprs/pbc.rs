@@ -16,7 +16,7 @@ use crate::queries;
 use crate::reprs::InstanceRepr;
 use crate::reprs::class::{class_conversion, class_pair, classes_repr};
 use crate::rtyper::void_const;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// The Repr of a PBC.
 pub(crate) fn pbc_repr(rt: &RTyper<'_>, descs: &Descs, can_be_none: bool) -> Typed<Repr> {
@@ -77,8 +77,8 @@ impl ReprMethods for FunctionRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "a function".into()
+    fn describe(&self) -> Description {
+        Description::a("function")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &Const) -> Typed<LLConst> {
@@ -106,7 +106,7 @@ impl ReprMethods for FunctionRepr {
     }
 }
 
-fn constant_attribute(hop: &Hop<'_>, what: String) -> RType {
+fn constant_attribute(hop: &Hop<'_>, what: Description) -> RType {
     match hop.result_const() {
         Some(c) => c.map(Some),
         None => Err(TyperError::with_code(
@@ -309,8 +309,8 @@ impl ReprMethods for FunctionsPbcRepr {
         self.ty
     }
 
-    fn describe(&self) -> String {
-        "a function".into()
+    fn describe(&self) -> Description {
+        Description::a("function")
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -430,8 +430,8 @@ impl ReprMethods for MethodsPbcRepr {
         self.im_self.ty
     }
 
-    fn describe(&self) -> String {
-        format!("the bound method `{}`", self.name)
+    fn describe(&self) -> Description {
+        Description::named(format!("the bound method `{}`", self.name))
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -550,8 +550,8 @@ impl ReprMethods for FrozenPbcRepr {
         }
     }
 
-    fn describe(&self) -> String {
-        "a prebuilt constant".into()
+    fn describe(&self) -> Description {
+        Description::a("prebuilt constant")
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -646,8 +646,8 @@ impl ReprMethods for FrozenMethodRepr {
         self.im_self.lowleveltype()
     }
 
-    fn describe(&self) -> String {
-        "a method of a prebuilt constant".into()
+    fn describe(&self) -> Description {
+        Description::a("method").with("of a prebuilt constant")
     }
 
     fn convert_const(&self, rt: &RTyper<'_>, c: &Const) -> Typed<LLConst> {

@@ -10,7 +10,9 @@ use taipan_lltype::{
 };
 
 use crate::hop::{ArgValue, InteriorValue, cfield, cflavor_gc, csigned, ctype, cvoid};
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers};
+use crate::{
+    Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError, containers,
+};
 
 /// A pointer to a container.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -91,8 +93,8 @@ impl ReprMethods for PtrRepr {
         self.ty
     }
 
-    fn describe(&self) -> String {
-        format!("a low-level pointer ({})", self.ty)
+    fn describe(&self) -> Description {
+        Description::a("low-level pointer").with(format_args!("({})", self.ty))
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -391,8 +393,8 @@ impl ReprMethods for InteriorPtrRepr {
         self.boxed().ptr()
     }
 
-    fn describe(&self) -> String {
-        format!("a pointer to a part ({})", self.to)
+    fn describe(&self) -> Description {
+        Description::a("pointer").with(format_args!("to a part ({})", self.to))
     }
 
     fn rtype_len(&self, hop: &Hop<'_>) -> RType {
@@ -435,8 +437,8 @@ impl ReprMethods for AdtMethRepr {
         self.ptr
     }
 
-    fn describe(&self) -> String {
-        format!("a method of {}", self.ptr)
+    fn describe(&self) -> Description {
+        Description::a("method").with(format_args!("of {}", self.ptr))
     }
 
     fn rtype_simple_call(&self, hop: &Hop<'_>) -> RType {
@@ -588,8 +590,8 @@ impl ReprMethods for AddressRepr {
         *taipan_lltype::ADDRESS
     }
 
-    fn describe(&self) -> String {
-        "an address".into()
+    fn describe(&self) -> Description {
+        Description::an("address")
     }
 
     fn get_ll_eq_function(&self, _: &RTyper<'_>) -> Typed<Option<FuncSym>> {
@@ -705,8 +707,8 @@ impl ReprMethods for LLTypeRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "a low-level type".into()
+    fn describe(&self) -> Description {
+        Description::a("low-level type")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &taipan_graph::Const) -> Typed<LLConst> {
@@ -740,8 +742,8 @@ impl ReprMethods for LLFuncRepr {
         *VOID
     }
 
-    fn describe(&self) -> String {
-        "a low-level function".into()
+    fn describe(&self) -> Description {
+        Description::a("low-level function")
     }
 
     fn convert_const(&self, _: &RTyper<'_>, c: &taipan_graph::Const) -> Typed<LLConst> {

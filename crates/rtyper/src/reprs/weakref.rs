@@ -8,7 +8,7 @@ use taipan_lltype::{
 };
 
 use crate::reprs::InstanceRepr;
-use crate::{Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
+use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
 /// A weak reference: an object of the collector's.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ impl ReprMethods for WeakRefRepr {
         *GCREF
     }
 
-    fn describe(&self) -> String {
-        "a weak reference".into()
+    fn describe(&self) -> Description {
+        Description::a("weak reference")
     }
 
     /// A prebuilt one refers strongly to its target, which is prebuilt, too, and lives for
