@@ -51,8 +51,8 @@ pub mod spelling {
 
 pub use heap_image::synthetic::{define_synthetic, type_object, type_objects_table};
 pub use testing::{
-    EndedFrame, Observed, RaisedInTest, TestItem, TestRun, TestSession, Tests, has_test_session,
-    run_test,
+    EndedFrame, Observed, RaisedInTest, TestEnd, TestItem, TestRun, TestSession, Tests,
+    has_test_session, run_test,
 };
 
 use taipan_base::Program;

@@ -9,7 +9,7 @@ use taipan_base::{Db, Diagnostic, Note, Program, SHIPPED};
 use taipan_code::CodeKind;
 use taipan_graph::ObjId;
 
-use crate::heap_image::import_time::diagnose;
+use crate::heap_image::import_time::{diagnose, text_of_exception};
 use crate::named_id;
 use crate::space::collect::Collections;
 use crate::space::heap::{Kind, Ref};
@@ -168,11 +168,60 @@ impl Observed {
     }
 }
 
+/// An end of a test that its exception stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub enum TestEnd {
+    /// The test skips itself.
+    Skipped,
+    /// The test expects to fail.
+    ExpectedFailure,
+    /// The test says that it fails.
+    Failed,
+    /// An assert does not hold; the text is its explanation.
+    Assertion,
+}
+
+/// The classes of exceptions with such a meaning, by module and name.
+const ENDS: [(&str, &str, TestEnd); 6] = [
+    ("_taipan_testing", "Skipped", TestEnd::Skipped),
+    ("unittest", "SkipTest", TestEnd::Skipped),
+    ("_taipan_testing", "XFailed", TestEnd::ExpectedFailure),
+    ("_taipan_testing", "Failed", TestEnd::Failed),
+    ("_taipan_testing", "Explained", TestEnd::Assertion),
+    ("_taipan_testing", "AssertionFailed", TestEnd::Assertion),
+];
+
+impl TestEnd {
+    /// The meaning of a class of that name, if it is one of the test library. Machine code knows the names of
+    /// classes only; the test library sends a record before it raises one of its own.
+    pub fn of_name(name: &str) -> Option<TestEnd> {
+        let mut ends = ENDS.iter();
+        let found = ends.find(|(_, n, _)| *n == name)?;
+        Some(found.2)
+    }
+
+    /// The meaning of a class. Classes of a program may have the names of those of the test library.
+    fn of_object(it: &Interp, class: Ref) -> Option<TestEnd> {
+        let mut ends = ENDS.iter();
+        let found = ends.find(|(module, name, _)| is_class(it, class, module, name))?;
+        Some(found.2)
+    }
+}
+
+/// Whether a class is the one of that name of a loaded module.
+fn is_class(it: &Interp, class: Ref, module: &str, name: &str) -> bool {
+    let variables = it.loaded(module).and_then(|m| it.heap.get(m).attrs);
+    let found = variables.and_then(|of| it.heap.item(of, name));
+    found.and_then(Value::as_ref) == Some(class)
+}
+
 /// An exception that came out of a test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RaisedInTest {
     /// Name of its class.
     pub class: String,
+    /// Its meaning, if it is no error of the test's code.
+    pub end: Option<TestEnd>,
     /// What `str()` makes of it.
     pub text: String,
     /// The functions that it ended, outermost first.
@@ -315,9 +364,13 @@ fn executed_lines(it: &Interp) -> Vec<(String, Vec<u32>)> {
 }
 
 fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
+    let mut end = None;
     let (class, value) = match e {
         Unwind::Raise(raised) => match &raised.0 {
-            Value::Ref(c) => (it.heap.class_name(*c).to_owned(), raised.1.clone()),
+            Value::Ref(c) => {
+                end = TestEnd::of_object(it, *c);
+                (it.heap.class_name(*c).to_owned(), raised.1.clone())
+            }
             _ => ("exception".to_owned(), raised.1.clone()),
         },
         Unwind::Stop(_) => (diagnose(it, e).message, Value::None),
@@ -349,6 +402,7 @@ fn raised(it: &mut Interp, e: &Unwind<Value, Fatal>) -> RaisedInTest {
     }
     RaisedInTest {
         class,
+        end,
         text,
         frames,
     }
@@ -364,14 +418,13 @@ pub(crate) fn failure(it: &Interp, e: &Unwind<Value, Fatal>) -> Tests {
     };
     d.notes.retain(|note| !is_own(note));
     if let Unwind::Raise(raised) = e
-        && let Value::Ref(class) = &raised.0
+        && let (Value::Ref(class), Value::Ref(exception)) = (&raised.0, &raised.1)
     {
-        let name = it.heap.class_name(*class);
-        let text = d.message.split_once(": ").map_or("", |(_, text)| text);
-        match name {
-            "Skipped" => return Tests::Skipped(text.into()),
-            "UsageError" => return Tests::Misused(text.into()),
-            _ => {}
+        if is_class(it, *class, "_taipan_testing", "Skipped") {
+            return Tests::Skipped(text_of_exception(it, *exception).into());
+        }
+        if is_class(it, *class, "_taipan_hooks", "UsageError") {
+            return Tests::Misused(text_of_exception(it, *exception).into());
         }
     }
     Tests::Failed(Box::new(d))

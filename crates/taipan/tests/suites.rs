@@ -796,3 +796,46 @@ fn a_broken_module_is_told_once() {
         test_b.py::test_four: a file that it needs has a syntax error (see test_a.py::test_one)"#]]
     .assert_eq(&told(&files, &[]));
 }
+
+/// Exceptions of a suite's own classes are errors of its tests, even if the classes have the names of
+/// those by which tests skip themselves.
+#[test]
+fn exceptions_of_own_classes() {
+    let own = |name: &str| {
+        format!(
+            "
+class {name}(Exception):
+    pass
+def test_as_python():
+    sorted([2, 1], key=abs)
+    raise {name}('own')
+def test_translated():
+    raise {name}('own')
+"
+        )
+    };
+    let names = [
+        "Skipped",
+        "SkipTest",
+        "XFailed",
+        "Failed",
+        "Explained",
+        "UsageError",
+    ];
+    for name in names {
+        check(
+            &[("test_own.py", &own(name))],
+            &[],
+            expect![[r#"
+                test_as_python failed: [TP0302] sorted() is not RPython
+                test_translated failed"#]],
+        );
+    }
+    for name in ["Skipped", "UsageError"] {
+        let text = format!("class {name}(Exception):\n    pass\nraise {name}('own')\n");
+        let (code, stdout) = run(&[("test_own.py", &text)], &[]);
+        assert_eq!(code, 1);
+        let message = format!("{name}: own");
+        assert!(stdout.contains(&message), "{stdout}");
+    }
+}

@@ -8,7 +8,7 @@ use taipan_base::Program;
 use taipan_code::explanation as field;
 use taipan_codegen::{Place, is_source_file};
 use taipan_codegen_cranelift::{LoadedImage, RaisedException, TracebackPlace, call_trampoline};
-use taipan_interp::{Observed, TestRun, run_test};
+use taipan_interp::{Observed, TestEnd, TestRun, run_test};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
@@ -65,7 +65,10 @@ pub(super) struct Execution {
 /// An exception on its way from the child.
 #[derive(Serialize, Deserialize)]
 struct Raised {
+    /// Name of its class, without the module.
     class: String,
+    /// Its meaning, if it is no error of the test's code.
+    end: Option<TestEnd>,
     /// What `str()` makes of it, where that is known.
     text: String,
     /// The functions that it ended, outermost first.
@@ -148,23 +151,12 @@ pub(super) fn record_run(run: TestRun) {
         return record(kind::RETURNED, b"");
     };
     let text = raised.text.as_bytes();
-    let class = match &*raised.class {
-        "Explained" => {
-            record(kind::ASSERTION, text);
-            "AssertionFailed".to_owned()
-        }
-        other => {
-            match other {
-                "Skipped" | "SkipTest" => record(kind::SKIPPED, text),
-                "XFailed" => record(kind::EXPECTED, text),
-                "Failed" => record(kind::FAILED, text),
-                _ => {}
-            }
-            other.to_owned()
-        }
-    };
+    if let Some(end) = raised.end {
+        record(kind_of(end), text);
+    }
     record_raised(&Raised {
-        class,
+        class: raised.class,
+        end: raised.end,
         text: raised.text,
         frames: (raised.frames.into_iter())
             .map(|f| TestFrame {
@@ -177,9 +169,21 @@ pub(super) fn record_run(run: TestRun) {
     });
 }
 
+/// The kind of record with the text of an end.
+fn kind_of(end: TestEnd) -> u8 {
+    match end {
+        TestEnd::Skipped => kind::SKIPPED,
+        TestEnd::ExpectedFailure => kind::EXPECTED,
+        TestEnd::Failed => kind::FAILED,
+        TestEnd::Assertion => kind::ASSERTION,
+    }
+}
+
 fn record_exception(e: RaisedException) {
+    let class = short_name(&e.class);
     record_raised(&Raised {
-        class: e.class,
+        end: TestEnd::of_name(class),
+        class: class.to_owned(),
         text: String::new(),
         frames: (e.traceback.into_iter())
             .map(|f| TestFrame {
@@ -207,7 +211,7 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
         Some((kind::RAISED, bytes)) => match serde_json::from_slice::<Raised>(bytes) {
             Ok(raised) => {
                 traceback = frames(raised.frames);
-                exception(&raised.class, &raised.text, &ended.records)
+                exception(raised.end, raised.class, raised.text, &ended.records)
             }
             Err(e) => TestOutcome::Failed(TestFailure::NotRun(e.to_string())),
         },
@@ -240,28 +244,26 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
 }
 
 /// What an exception that came out of a test means.
-fn exception(class: &str, text: &str, records: &[(u8, Vec<u8>)]) -> TestOutcome {
-    let said = |kind: u8| {
-        let last = records.iter().rev().find(|(k, _)| *k == kind);
-        last.map_or(String::new(), |(_, text)| {
-            String::from_utf8_lossy(text).into_owned()
-        })
+fn exception(
+    end: Option<TestEnd>,
+    class: String,
+    text: String,
+    records: &[(u8, Vec<u8>)],
+) -> TestOutcome {
+    let said = |end: TestEnd| {
+        let mut last = records.iter().rev();
+        let (_, text) = last.find(|(k, _)| *k == kind_of(end))?;
+        Some((end, String::from_utf8_lossy(text).into_owned()))
     };
-    let class = short_name(class);
-    let has = |kind: u8| records.iter().any(|(k, _)| *k == kind);
-    // A program may have classes of these names too: they say nothing.
-    match class {
-        "Skipped" | "SkipTest" if has(kind::SKIPPED) => TestOutcome::Skipped(said(kind::SKIPPED)),
-        "XFailed" if has(kind::EXPECTED) => TestOutcome::ExpectedFailure(said(kind::EXPECTED)),
-        "Failed" if has(kind::FAILED) => TestOutcome::Failed(TestFailure::Said(said(kind::FAILED))),
-        "AssertionFailed" if has(kind::ASSERTION) => {
-            let text = said(kind::ASSERTION);
+    // Without a record the class is the program's own.
+    match end.and_then(said) {
+        Some((TestEnd::Skipped, text)) => TestOutcome::Skipped(text),
+        Some((TestEnd::ExpectedFailure, text)) => TestOutcome::ExpectedFailure(text),
+        Some((TestEnd::Failed, text)) => TestOutcome::Failed(TestFailure::Said(text)),
+        Some((TestEnd::Assertion, text)) => {
             TestOutcome::Failed(TestFailure::Assertion(explanation(&text)))
         }
-        other => TestOutcome::Failed(TestFailure::Exception {
-            class: other.to_owned(),
-            text: text.to_owned(),
-        }),
+        None => TestOutcome::Failed(TestFailure::Exception { class, text }),
     }
 }
 
