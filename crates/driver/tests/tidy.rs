@@ -1,5 +1,8 @@
 //! Rules of the repository that are tests.
 
+#[path = "tidy/sentences.rs"]
+mod sentences;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
