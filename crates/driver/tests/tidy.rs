@@ -1,5 +1,7 @@
 //! Rules of the repository that are tests.
 
+#[path = "tidy/fuzz_targets.rs"]
+mod fuzz_targets;
 #[path = "tidy/sentences.rs"]
 mod sentences;
 
