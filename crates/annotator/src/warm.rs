@@ -367,7 +367,7 @@ impl Warm {
 
 /// The codes of a file as a program has them: a test module has codes of its own.
 fn codes_of(db: &dyn Db, program: Program, file: File) -> Arc<[(CodeId, Arc<Code>)]> {
-    match program.tests(db) && file.path(db) == program.target(db) {
+    match program.options(db).tests && file.path(db) == program.target(db) {
         true => test_file_codes(db, file),
         false => file_codes(db, file),
     }

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use camino::Utf8PathBuf;
-use taipan_language::{Collector, Machine, PassSet};
 
-use crate::{ArtifactStore, Files, QueryClock, System};
+use crate::{ArtifactStore, Files, LoadOptions, QueryClock, System};
 
 /// The one database trait of the compiler. Crates above add queries, never traits.
 #[salsa::db]
@@ -86,105 +85,27 @@ impl WarmState {
     }
 }
 
-/// A program to compile: the target file and how its imports are found. One input
-/// per program; changing a field re-runs what read it.
-#[salsa::input(debug)]
+/// A program to compile: the target file and its options. One input per program; changing a field
+/// re-runs what read it.
+#[salsa::input(debug, constructor = with_options)]
 pub struct Program {
     /// The target module's file, absolute.
     #[returns(ref)]
     pub target: Utf8PathBuf,
-    /// Folders to import from, in order, after the target's own folder and its
-    /// package root.
+    /// All else that its results depend on, the contents of files aside.
     #[returns(ref)]
-    pub path: Vec<Utf8PathBuf>,
-    /// Import-time bytecode instructions that may run before it is called endless.
-    #[returns(copy)]
-    pub step_limit: u64,
-    /// Bytes that the objects of import time may take; any number without it.
-    #[returns(copy)]
-    #[default]
-    pub memory_limit: Option<u64>,
-    /// The target is a test module: import time looks for its tests, not for an
-    /// entry point.
-    #[returns(copy)]
-    #[default]
-    pub tests: bool,
-    /// Code checks what would be undefined behaviour (RPython: `--lldebug`).
-    #[returns(copy)]
-    #[default]
-    pub checked: bool,
-    /// Debuggers are told of the code.
-    #[returns(copy)]
-    #[default]
-    pub debug: bool,
-    /// The target is a module for Python: import time looks for what that offers, not for an
-    /// entry point.
-    #[returns(copy)]
-    #[default]
-    pub extension: bool,
-    /// The program is a library for C: keys of the functions that it offers (`rpython.rlib.entrypoint`).
-    #[returns(clone)]
-    #[default]
-    pub entrypoints: Option<Arc<str>>,
-    /// The garbage collector that code is made for.
-    #[returns(copy)]
-    #[default]
-    pub collector: Collector,
-    /// What it is compiled for.
-    #[returns(copy)]
-    #[default]
-    pub machine: Machine,
-    /// The passes over graphs that run.
-    #[returns(copy)]
-    #[default]
-    pub passes: PassSet,
-    /// Native code that the program brings along may run while it is imported, with the user's rights: the
-    /// user trusts its folder, or has asked for a command that runs it anyway.
-    #[returns(copy)]
-    #[default]
-    pub trusted: bool,
-    /// What `target()` is given as `args`.
-    #[returns(ref)]
-    #[default]
-    pub target_options: Vec<String>,
-    /// Options of the command line that a `conftest.py` of a test file has to declare.
-    #[returns(ref)]
-    #[default]
-    pub conftest_options: Vec<String>,
-    /// Modules with fixtures and hooks for all test files, beside their `conftest.py` files.
-    #[returns(ref)]
-    #[default]
-    pub test_plugins: Vec<String>,
-    /// Options of the translation, as `driver.config` shows them to the program.
-    #[returns(copy)]
-    #[default]
-    pub translation: Translation,
-    /// Further options that are set in `driver.config.translation`: paths below it and values, as texts.
-    #[returns(ref)]
-    #[default]
-    pub settings: Vec<(String, String)>,
-    /// Variables of the environment that import time sees where the process has none of that name.
-    #[returns(ref)]
-    #[default]
-    pub environment: Vec<(String, String)>,
+    pub options: LoadOptions,
 }
 
-/// Options of the translation that a target can read from `driver.config`. The collector is kept separately.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Translation {
-    /// Optimisation level; None if the command line has no `-O`.
-    pub level: Option<u8>,
-    /// A just-in-time compiler is generated.
-    pub jit: bool,
-}
-
-impl Translation {
-    /// The level by the original's name (`-O2`, `-Ojit`).
-    pub fn level_name(self) -> String {
-        match (self.level, self.jit) {
-            (Some(level), _) => level.to_string(),
-            (None, true) => "jit".to_owned(),
-            (None, false) => "2".to_owned(),
-        }
+impl Program {
+    /// A program with these folders to import from and this limit of import-time instructions; other
+    /// options are the defaults, without a limit of memory.
+    pub fn new(
+        db: &dyn Db,
+        target: Utf8PathBuf,
+        path: Vec<Utf8PathBuf>,
+        step_limit: u64,
+    ) -> Program {
+        Program::with_options(db, target, LoadOptions::limited(path, step_limit))
     }
 }

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use salsa::Setter;
 
 use crate::environment::ENVIRONMENT;
-use crate::{ANSWERS, Db, Program, Questions, declares_latin1, environment};
+use crate::{ANSWERS, Db, LoadOptions, Program, Questions, declares_latin1, environment};
 
 /// A source file, existing or not: asking for a missing file makes an input too, so
 /// that its creation re-runs who asked.
@@ -421,7 +421,7 @@ impl Files {
     pub fn prelude(&self, db: &dyn Db) -> Program {
         *self.prelude.get_or_init(|| {
             let target = Utf8Path::new(SHIPPED).join("taipan_prelude/__init__.py");
-            Program::builder(target, vec![], u64::MAX)
+            Program::builder(target, LoadOptions::limited(vec![], u64::MAX))
                 .durability(salsa::Durability::HIGH)
                 .new(db)
         })

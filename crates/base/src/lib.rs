@@ -11,6 +11,7 @@ mod diagnostic;
 mod encoding;
 mod environment;
 mod files;
+mod options;
 mod overlay;
 mod questions;
 pub mod reads;
@@ -26,6 +27,7 @@ pub use diagnostic::*;
 pub use encoding::declares_latin1;
 pub use environment::{ENVIRONMENT, listed_environment, variable_path};
 pub use files::*;
+pub use options::{LoadOptions, StageOptions, Translation};
 pub use overlay::*;
 pub use questions::{
     ANSWERS, CAnswer, CQuestion, Question, Questions, ToolQuestion, Wanted, answer_of,

@@ -1,6 +1,7 @@
 //! What entries are found by.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -68,8 +69,31 @@ impl KeyHasher {
         self
     }
 
+    /// Adds all of a value. A derived `Hash` leaves no field out, so that a new one is part of the key.
+    pub fn value(&mut self, value: &impl Hash) -> &mut Self {
+        value.hash(&mut Whole(&mut self.0));
+        self
+    }
+
     /// The key of all parts.
     pub fn finish(&self) -> Key {
         Key::from_hash(self.0.finalize())
+    }
+}
+
+/// What a value hashes, as part of a key.
+struct Whole<'a>(&'a mut blake3::Hasher);
+
+impl Hasher for Whole<'_> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let hash = self.0.finalize();
+        hash.as_bytes()
+            .iter()
+            .take(8)
+            .fold(0, |n, b| n << 8 | u64::from(*b))
     }
 }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_fuzz::Target;
 
-use super::{Cache, CacheLimits, CacheSecret, Key, pack_files};
+use super::{Cache, CacheLimits, CacheSecret, Key, KeyHasher, pack_files};
 use super::{clean_cache, is_inside};
 
 const LIMITS: CacheLimits = CacheLimits {
@@ -479,4 +479,15 @@ fn out_of_space() {
     }
     assert!(cache.flush().is_err());
     assert_eq!(cache.get("test", key(3)), Some(value(3)));
+}
+
+/// A value is part of a key as a whole, and its parts are kept apart.
+#[test]
+fn keys_of_values() {
+    let of = |value: &(&str, &str, Option<u8>)| KeyHasher::new("value").value(value).finish();
+    let one = ("ab", "c", None);
+    assert_eq!(of(&one), of(&one));
+    for other in [("a", "bc", None), ("ab", "c", Some(0)), ("ab", "", None)] {
+        assert_ne!(of(&one), of(&other), "{other:?}");
+    }
 }

@@ -7,7 +7,8 @@ use taipan_codegen_cranelift::object_file;
 use taipan_language::Machine;
 use taipan_lltype::FuncSym;
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::fault::{Failure, guarded};
 use crate::link::link_with_cache;
 use crate::program::load;

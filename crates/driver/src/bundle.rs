@@ -18,7 +18,8 @@ use taipan_language::Machine;
 use taipan_lltype::{from_bytes, to_bytes};
 use taipan_platform::{load_library, shared_library};
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::fault::{Failure, guarded};
 use crate::jit_runtime::runtime;
 use crate::link::{folder_of, write};

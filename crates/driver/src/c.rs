@@ -15,7 +15,8 @@ use taipan_platform::{c_compiler, file_identity};
 use taipan_runtime_object::wasi_source;
 
 use crate::KeyHasher;
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::executable::{Compilers, Executable, Profiled};
 use crate::fault::{Failure, guarded};
 use crate::kept_source::KeptSource;
@@ -87,7 +88,7 @@ pub(crate) fn load_c(
 ) -> Result<LoadedImage, Failure> {
     optimize_all(db, roots, timings);
     let exports = call_roots(&StageProgram::new(db, roots, GraphStage::Gc), root);
-    let collector = roots.program(db).collector(db);
+    let collector = roots.program(db).options(db).collector;
     let program = timings.phase("codegen", || {
         c_program(db, roots, Extent::Library(&exports)).map_err(|e| codegen_failure(&e))
     })?;

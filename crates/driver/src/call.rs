@@ -8,9 +8,10 @@ use taipan_codegen_cranelift::{LoadedImage, call_function};
 use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, HeapError, LLGraph};
 
+use crate::LoadOptions;
 use crate::build::native_image;
 use crate::c::load_c;
-use crate::db::{Database, LoadOptions};
+use crate::db::Database;
 use crate::engine::{CallOutcome, Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
 use crate::modes::jit_is_on;
@@ -75,7 +76,7 @@ pub fn call(
                 "a just-in-time compiler makes its code by Cranelift, not by way of C".to_owned(),
             )),
             Engine::C => {
-                let checked = program.checked(db);
+                let checked = program.options(db).checked;
                 let image = load_c(db, roots, &root, checked, timings)?;
                 timings.phase("execute", || {
                     call_native(db, roots, &root, &image, &request.args)

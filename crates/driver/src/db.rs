@@ -10,10 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::Setter;
 use taipan_annotator::Roots;
 use taipan_base::{
-    ArtifactStore, Artifacts, Db, Files, OsSystem, Program, QueryClock, SHIPPED, System,
-    Translation, WarmState, sync,
+    ArtifactStore, Artifacts, Db, Files, LoadOptions, OsSystem, Program, QueryClock, SHIPPED,
+    System, WarmState, sync,
 };
-use taipan_language::{Collector, Machine, PassSet};
 
 use crate::extent::Extent;
 use crate::log::{QueryEvent, QueryLog};
@@ -21,70 +20,6 @@ use crate::modes::{CodeMode, JitMode};
 use crate::observer::Observer;
 use crate::spans::{QuerySpan, RawSpan};
 use crate::{Cache, Key};
-
-/// Where imports are looked for and how long they may take.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct LoadOptions {
-    /// Folders to import from, after the target's own.
-    pub path: Vec<Utf8PathBuf>,
-    /// Bytecode instructions that import time may take.
-    pub step_limit: u64,
-    /// Bytes that the objects of import time may take; any number without it.
-    pub memory_limit: Option<u64>,
-    /// Code checks what would be undefined behaviour.
-    pub checked: bool,
-    /// Debuggers are told of the code.
-    pub debug: bool,
-    /// The target is a module for Python.
-    pub extension: bool,
-    /// The program is a library for C: keys of the functions that it offers.
-    pub entrypoints: Option<Arc<str>>,
-    /// The garbage collector that code is made for.
-    pub collector: Collector,
-    /// What programs are compiled for.
-    pub machine: Machine,
-    /// The passes over graphs that run.
-    pub passes: PassSet,
-    /// Native code that programs bring along may run while they are imported, wherever they are: the
-    /// command runs them anyway, or an editor's user trusts its workspace.
-    pub trusted: bool,
-    /// What `target()` is given as `args`: options of the program's own.
-    pub target_options: Vec<String>,
-    /// Options of the command line that a `conftest.py` of a test file has to declare.
-    pub conftest_options: Vec<String>,
-    /// Modules with fixtures and hooks for all test files.
-    pub test_plugins: Vec<String>,
-    /// Options of the translation, as `driver.config` shows them to programs.
-    pub translation: Translation,
-    /// Further options that `driver.config.translation` has: paths below it and values, as texts.
-    pub settings: Vec<(String, String)>,
-    /// Variables of the environment that import time sees where the process has none of that name.
-    pub environment: Vec<(String, String)>,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        LoadOptions {
-            path: Vec::new(),
-            step_limit: 1_000_000_000,
-            memory_limit: Some(crate::memory::default_limit()),
-            checked: false,
-            debug: false,
-            extension: false,
-            entrypoints: None,
-            collector: Collector::default(),
-            machine: Machine::HOST,
-            passes: PassSet::default(),
-            trusted: false,
-            target_options: Vec::new(),
-            conftest_options: Vec::new(),
-            test_plugins: Vec::new(),
-            translation: Translation::default(),
-            settings: Vec::new(),
-            environment: Vec::new(),
-        }
-    }
-}
 
 /// The database over the files of the machine. Clones share everything and may be
 /// used on other threads; none may be alive when an input is set.
@@ -146,7 +81,7 @@ pub(crate) enum Ahead {
 }
 
 /// Target, folders to import from, step limit, whether it is a test module.
-type ProgramKey = (Utf8PathBuf, LoadOptions, bool);
+type ProgramKey = (Utf8PathBuf, LoadOptions);
 
 #[salsa::db]
 impl salsa::Database for Database {}
@@ -318,30 +253,11 @@ impl Database {
 
     /// The program with these inputs: always the same one for the same inputs. The folders to
     /// import from are absolute.
-    pub fn program(&self, target: Utf8PathBuf, options: &LoadOptions, tests: bool) -> Program {
+    pub fn program(&self, target: Utf8PathBuf, options: LoadOptions) -> Program {
         let mut programs = self.programs.lock().unwrap_or_else(|e| e.into_inner());
         *programs
-            .entry((target.clone(), options.clone(), tests))
-            .or_insert_with(|| {
-                Program::builder(target, options.path.clone(), options.step_limit)
-                    .memory_limit(options.memory_limit)
-                    .tests(tests)
-                    .checked(options.checked)
-                    .debug(options.debug)
-                    .extension(options.extension)
-                    .entrypoints(options.entrypoints.clone())
-                    .collector(options.collector)
-                    .machine(options.machine)
-                    .passes(options.passes)
-                    .trusted(options.trusted)
-                    .target_options(options.target_options.clone())
-                    .conftest_options(options.conftest_options.clone())
-                    .test_plugins(options.test_plugins.clone())
-                    .translation(options.translation)
-                    .settings(options.settings.clone())
-                    .environment(options.environment.clone())
-                    .new(self)
-            })
+            .entry((target.clone(), options.clone()))
+            .or_insert_with(|| Program::with_options(self, target, options))
     }
 
     /// Gives the database a cache on disk, once: it starts without.

@@ -9,7 +9,8 @@ use taipan_interp::{Function, ObjData, Object};
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_picture::Picture;
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::fault::{Failure, guarded};
 use crate::function::LLFunction;
 use crate::names::lowlevel_names;

@@ -6,7 +6,8 @@
 use camino::Utf8Path;
 use taipan_lltype::{Program, check_operations};
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::fault::Failure;
 use crate::program::load;
 use crate::stages::reach::reachable;

@@ -92,7 +92,7 @@ pub use call::{CallRequest, call};
 pub use check::{check, checked};
 pub use checked::{Checked, UnreachedFunction};
 pub use config::{Config, ConfigFile, TargetConfig, config_file, find_config, test_paths};
-pub use db::{Database, LaterProcesses, LoadOptions};
+pub use db::{Database, LaterProcesses};
 pub use emit::{EmitForm, EmitRequest, Stage, emit};
 pub use engine::{CallOutcome, Engine};
 pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
@@ -118,7 +118,7 @@ pub use saved::{SavedState, wake, woken};
 pub use show::module_of;
 pub use spans::{QuerySpan, RawSpan};
 pub use stages::drivers::{color_of_name, may_have_drivers};
-pub use taipan_base::Translation;
+pub use taipan_base::{LoadOptions, Translation};
 pub use taipan_cache::{
     Cache, CacheLimits, CacheSecret, Key, KeyHasher, clean_cache, clean_old_cache,
     default_cache_folder, is_inside, project_root,

@@ -22,7 +22,8 @@ use taipan_interp::{LibraryFunction, function_name, library_diagnostics, offered
 use taipan_language::Machine;
 use taipan_platform::{SharedPart, c_compiler, link_starter};
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::extension::{shared_image, write_shared};
 use crate::fault::{Failure, guarded};
 use crate::program::load;

@@ -13,8 +13,9 @@ use taipan_platform::Llvm;
 use taipan_runtime_object::HOST_RUNTIME;
 
 use crate::KeyHasher;
+use crate::LoadOptions;
 use crate::c::COptions;
-use crate::db::{Database, LoadOptions};
+use crate::db::Database;
 use crate::executable::{Compilers, Executable, Profiled};
 use crate::fault::{Failure, guarded};
 use crate::kept_source::KeptSource;

@@ -1,24 +1,4 @@
-//! Sizes of memory: what people write, and what import time may take.
-
-/// Memory limit of import time where the size of the machine's memory is unknown.
-const UNKNOWN: u64 = 2 << 30;
-/// The default is a multiple of this: what the kernel keeps for itself differs between starts.
-const GRAIN: u64 = 256 << 20;
-
-/// Bytes that import time may take unless the caller says otherwise: a quarter of the machine's
-/// memory.
-pub(crate) fn default_limit() -> u64 {
-    // SAFETY: it only reads what the kernel says.
-    let (pages, size) = unsafe {
-        (
-            libc::sysconf(libc::_SC_PHYS_PAGES),
-            libc::sysconf(libc::_SC_PAGESIZE),
-        )
-    };
-    let all = u64::try_from(pages).ok().zip(u64::try_from(size).ok());
-    let quarter = all.map_or(UNKNOWN, |(pages, size)| pages.saturating_mul(size) / 4);
-    quarter.next_multiple_of(GRAIN)
-}
+//! Sizes of memory as people write them.
 
 /// A number of bytes above zero as people write it: `2G`, `512MiB`, `1.5 GB`, `1000000`. Units
 /// are powers of 1024.
@@ -73,11 +53,5 @@ mod tests {
         ] {
             assert_eq!(parse_size(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn the_default_is_a_quarter_of_the_memory() {
-        assert!(default_limit() >= GRAIN);
-        assert_eq!(default_limit() % GRAIN, 0);
     }
 }

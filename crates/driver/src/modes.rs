@@ -29,3 +29,21 @@ pub struct JitMode {
 pub(crate) fn jit_is_on(db: &dyn Db) -> bool {
     JitMode::try_get(db).is_some_and(|m| m.on(db))
 }
+
+/// The modes of a database: all that code depends on beside a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Modes {
+    /// As in [`CodeMode`].
+    pub(crate) replaceable: bool,
+    /// As [`JitMode`] says.
+    pub(crate) jit: bool,
+}
+
+impl Modes {
+    pub(crate) fn of(db: &dyn Db) -> Modes {
+        Modes {
+            replaceable: code_is_replaceable(db),
+            jit: jit_is_on(db),
+        }
+    }
+}

@@ -31,7 +31,7 @@ pub fn compile_files(db: &Database, program: Program) {
             .take(1 + packages_around(db, own))
             .map(Into::into),
     );
-    folders.extend(program.path(db).iter().cloned());
+    folders.extend(program.options(db).path.iter().cloned());
     let target = db.files().get(db, target);
     let mut seen = FxHashSet::from_iter([target]);
     let mut wave = vec![target];

@@ -4,7 +4,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use taipan_annotator::{RootSet, Roots};
 use taipan_base::{Db, Diagnostic, ErrorCode, FileContents, Program, Severity, Span, TextRange};
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::fault::{Failure, guarded};
 use crate::trust::is_trusted;
 
@@ -49,9 +50,10 @@ fn load_as(
     let options = LoadOptions {
         path: folders.collect::<Result<Vec<_>, _>>()?,
         trusted: options.trusted || path.parent().is_some_and(is_trusted),
+        tests,
         ..options.clone()
     };
-    Ok(db.program(path, &options, tests))
+    Ok(db.program(path, options))
 }
 
 /// What `target()` calls the executable (`driver.exe_name`), if it does. Import time is not
@@ -111,7 +113,7 @@ pub fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
     let target = db.files().get(db, program.target(db));
     let files = taipan_interp::program_files(db, program);
     // Test hooks may collect a file that is not Python.
-    let mut all = match program.tests(db) && !files.contains(&target) {
+    let mut all = match program.options(db).tests && !files.contains(&target) {
         true => Vec::new(),
         false => taipan_code::syntax_diagnostics(db, target).to_vec(),
     };

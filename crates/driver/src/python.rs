@@ -16,7 +16,8 @@ use taipan_codegen_python::{Argument, Comments, Entry, Module, Unsupported};
 use taipan_lltype::{CodePlace, FuncSym};
 use taipan_platform::shared_library;
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::engine::CallOutcome;
 use crate::fault::{Failure, guarded};
 use crate::function::LLFunction;
@@ -229,7 +230,7 @@ fn module_text(db: &Database, roots: Roots, entry: &Entry, title: &str) -> Resul
     let foreign = c_libraries(&module.foreign());
     let library = match foreign.is_empty() {
         true => None,
-        false if !roots.program(db).trusted(db) => {
+        false if !roots.program(db).options(db).trusted => {
             let text = "the C sources of a program are compiled only if its folder is trusted";
             let help = "if you trust the code in this folder, say so: taipan trust";
             let d = Diagnostic::error(ErrorCode::UntrustedFolder, None, text).with_help(help);

@@ -6,7 +6,7 @@
 //! included. Which files these are is itself an entry of the cache:
 //!
 //! ```text
-//! hash(target, path, limit)                        -> files to look at
+//! hash(target, options)                            -> files to look at
 //! hash(that, their paths and contents)             -> further files, if any
 //! hash(that, their paths and contents, question)   -> the answer
 //! ```
@@ -31,6 +31,7 @@ use crate::db::Database;
 use crate::extent::Extent;
 use crate::extents::extent_of;
 use crate::fault::Failure;
+use crate::modes::Modes;
 use crate::{Key, KeyHasher};
 
 /// Kind of the entries that list files.
@@ -42,7 +43,7 @@ pub struct Question<'a> {
     pub what: &'static str,
     /// The program it is about.
     pub program: Program,
-    /// Whatever else the answer depends on.
+    /// Whatever else the answer depends on, beside the options of the program.
     pub options: &'a [&'a str],
     /// It is about the program from its entry point on, and somebody may want to know how
     /// much that is.
@@ -188,49 +189,9 @@ fn contents_key(db: &dyn Db, file: File) -> Key {
 /// seen, and the hash of their contents.
 fn walk(db: &Database, program: Program) -> (HashSet<Utf8PathBuf>, Key) {
     let mut h = KeyHasher::new("program");
-    h.text(program.target(db).as_str());
-    h.number(program.path(db).len() as u64);
-    for p in program.path(db) {
-        h.text(p.as_str());
-    }
-    h.number(program.step_limit(db));
-    h.number(program.memory_limit(db).unwrap_or(0));
-    let flags = [
-        program.tests(db),
-        program.checked(db),
-        program.debug(db),
-        program.extension(db),
-        program.trusted(db),
-        program.translation(db).jit,
-    ];
-    h.number(
-        flags
-            .iter()
-            .rev()
-            .fold(0, |n, flag| n << 1 | u64::from(*flag)),
-    );
-    h.number(u64::from(program.entrypoints(db).is_some()));
-    h.text(program.entrypoints(db).as_deref().unwrap_or(""));
-    h.text(program.collector(db).name());
-    h.number(program.machine(db) as u64);
-    h.number(program.passes(db).bits());
-    h.text(&program.translation(db).level_name());
-    for words in [
-        program.target_options(db),
-        program.conftest_options(db),
-        program.test_plugins(db),
-    ] {
-        h.number(words.len() as u64);
-        for word in words {
-            h.text(word);
-        }
-    }
-    for pairs in [program.settings(db), program.environment(db)] {
-        h.number(pairs.len() as u64);
-        for (name, value) in pairs {
-            h.text(name).text(value);
-        }
-    }
+    h.text(program.target(db).as_str())
+        .value(program.options(db))
+        .value(&Modes::of(db));
     let mut at = h.finish();
     let mut seen = HashSet::new();
     let cache = db.cache();

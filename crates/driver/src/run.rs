@@ -11,10 +11,11 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncSym, LLGraph};
 use taipan_platform::runner;
 
+use crate::LoadOptions;
 use crate::build::{build, program_image};
 use crate::bundle::has_compiler;
 use crate::c::{COptions, build_c};
-use crate::db::{Database, LoadOptions};
+use crate::db::Database;
 use crate::engine::{Engine, residual_text, with_interpreter};
 use crate::fault::{Failure, guarded};
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};

@@ -38,7 +38,8 @@ use taipan_cache::MEMORY_EXTENSION as EXTENSION;
 use taipan_heap::{GENERATION_VARIABLE, Mapped, MemoryKey, Saving, StaticTable};
 use taipan_platform::{check_own_folder, open_own_file, user_secret};
 
-use crate::db::{Database, LaterProcesses, LoadOptions};
+use crate::LoadOptions;
+use crate::db::{Database, LaterProcesses};
 use crate::{Cache, KeyHasher};
 
 /// A command that took less starts from nothing next time, or from where it has started itself.

@@ -106,7 +106,7 @@ pub(crate) fn own_files(db: &dyn Db, program: Program) -> Vec<File> {
             |folder: &camino::Utf8PathBuf| path.starts_with(folder) && !target.starts_with(folder);
         let is_library = path.starts_with(SHIPPED)
             || inside.starts_with("rpython")
-            || program.path(db).iter().any(added);
+            || program.options(db).path.iter().any(added);
         !is_library && !inside.components().any(|part| is_test(part.as_str()))
     };
     files.iter().copied().filter(own).collect()

@@ -4,8 +4,9 @@ use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::LoadOptions;
 use crate::c::{COptions, build_c};
-use crate::db::{Database, LoadOptions};
+use crate::db::Database;
 use crate::fault::Failure;
 use crate::timing::Timings;
 

@@ -87,7 +87,7 @@ impl Workspace {
         let path = file.path(db);
         let (_, options) = self.folders.iter().find(|(f, _)| path.starts_with(f))?;
         (path.extension() == Some("py") && file.exists(db))
-            .then(|| db.program(path.clone(), options, false))
+            .then(|| db.program(path.clone(), options.clone()))
     }
 }
 
@@ -97,9 +97,10 @@ impl Workspace {
     pub(crate) fn test_module(&self, db: &Database, file: File) -> Option<Program> {
         let path = file.path(db);
         let known = self.folders.iter().find(|(f, _)| path.starts_with(f));
-        let options = known.map(|(_, o)| o.clone()).unwrap_or_default();
+        let mut options = known.map(|(_, o)| o.clone()).unwrap_or_default();
+        options.tests = true;
         (path.extension() == Some("py") && file.exists(db))
-            .then(|| db.program(path.clone(), &options, true))
+            .then(|| db.program(path.clone(), options))
     }
 }
 
@@ -108,7 +109,7 @@ impl<'db> Home<'db> {
         Home {
             db,
             program,
-            roots: match program.tests(db) {
+            roots: match program.options(db).tests {
                 true => Some(Roots::new(
                     db,
                     program,
@@ -143,7 +144,7 @@ impl<'db> Home<'db> {
     ) -> CodeId {
         let file = code.file(self.db);
         let tests = file.filter(|f| {
-            self.program.tests(self.db) && f.path(self.db) == self.program.target(self.db)
+            self.program.options(self.db).tests && f.path(self.db) == self.program.target(self.db)
         });
         let Some(file) = tests else { return code };
         let (from, to) = lists(file);

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
-use salsa::Setter as _;
-use taipan_base::{Db, Files, OsSystem, Program, System, WarmState};
+use taipan_base::{Db, Files, LoadOptions, OsSystem, Program, System, WarmState};
 
 /// That of the compiler.
 #[global_allocator]
@@ -88,8 +87,11 @@ fn main() {
         .expect("the target exists");
     let (options, path): (Vec<String>, Vec<String>) = args.partition(|a| a.starts_with("--"));
     let path: Vec<Utf8PathBuf> = path.into_iter().map(Into::into).collect();
-    let program = Program::new(&db, target, path, 1_000_000_000);
-    program.set_target_options(&mut db).to(options);
+    let options = LoadOptions {
+        target_options: options,
+        ..LoadOptions::limited(path, 1_000_000_000)
+    };
+    let program = Program::with_options(&db, target, options);
     let start = Instant::now();
     let image = taipan_interp::image(&db, program);
     let time = start.elapsed();

@@ -85,9 +85,9 @@ impl Finder {
         let made = it.load("sys").and_then(|_| {
             let testing = Value::Ref(it.load("_taipan_testing")?);
             let given = [
-                it.program.target_options(it.db),
-                it.program.conftest_options(it.db),
-                it.program.test_plugins(it.db),
+                &it.program.options(it.db).target_options,
+                &it.program.options(it.db).conftest_options,
+                &it.program.options(it.db).test_plugins,
             ];
             let [options, declared, plugins] = given.map(|words| {
                 let words: Vec<Value> = words.iter().map(|o| Value::str(o)).collect();
@@ -303,7 +303,7 @@ impl<'db> TestSession<'db> {
 
     /// Sets a test up, within the limits of import time.
     pub fn set_up(&mut self, number: usize) -> TestRun {
-        self.it.steps = self.it.program.step_limit(self.it.db);
+        self.it.steps = self.it.program.options(self.it.db).step_limit;
         self.it.collections = Collections::passed_over();
         self.run("set_up", &[self.items[number].clone()])
     }

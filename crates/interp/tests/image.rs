@@ -6,7 +6,7 @@ mod modules;
 mod raised;
 
 use expect_test::{Expect, expect};
-use taipan_base::{Diagnostic, Program, Translation};
+use taipan_base::{Diagnostic, LoadOptions, Program, Translation};
 use taipan_graph::{Const, ObjId};
 use taipan_interp::{
     Builtin, Name, ObjData, Object, class_attr, entry_point, executable_name, image,
@@ -607,9 +607,11 @@ fn target_is_given_its_options() {
         ",
     );
     let options = ["--full", "--no-small", "more"];
-    let program = Program::builder("/main.py".into(), vec![], 1_000_000)
-        .target_options(options.map(str::to_owned).into())
-        .new(&db);
+    let options = LoadOptions {
+        target_options: options.map(str::to_owned).into(),
+        ..LoadOptions::limited(vec![], 1_000_000)
+    };
+    let program = Program::with_options(&db, "/main.py".into(), options);
     expect![[r#"
         ['--full', '--no-small', 'more'] ['more']
         True False
@@ -639,10 +641,12 @@ fn target_knows_the_translation() {
                 return run, None
             ",
         );
-        let program = Program::builder("/main.py".into(), vec![], 1_000_000)
-            .translation(translation)
-            .collector(collector)
-            .new(&db);
+        let options = LoadOptions {
+            translation,
+            collector,
+            ..LoadOptions::limited(vec![], 1_000_000)
+        };
+        let program = Program::with_options(&db, "/main.py".into(), options);
         image(&db, program).printed.clone()
     };
     let at = |level, jit| printed(Translation { level, jit }, Collector::Generational);

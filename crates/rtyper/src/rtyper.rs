@@ -97,13 +97,13 @@ impl<'a> RTyper<'a> {
 
     /// Whether the function is the user's, and its program a checked build.
     pub(crate) fn is_checked(&self) -> bool {
-        matches!(self.universe, Universe::User(_)) && self.program().checked(self.db)
+        matches!(self.universe, Universe::User(_)) && self.program().options(self.db).checked
     }
 
     /// Whether operations of the function raise what nothing catches where they are: in modules
     /// for Python, which does.
     pub(crate) fn raises_uncaught(&self) -> bool {
-        matches!(self.universe, Universe::User(_)) && self.program().extension(self.db)
+        matches!(self.universe, Universe::User(_)) && self.program().options(self.db).extension
     }
 
     /// The roots of the user's program; an error in helpers, which know no classes,

@@ -71,7 +71,7 @@ fn is_of_test_module(db: &dyn Db, spec: Spec) -> bool {
             _ => None,
         }
     };
-    program.tests(db) && matches!(origin(), Some(Origin::Test(_)))
+    program.options(db).tests && matches!(origin(), Some(Origin::Test(_)))
 }
 
 /// Types a prelude helper.

@@ -16,8 +16,9 @@ use taipan_codegen_cranelift::shared_object_file;
 use taipan_interp::{Extension, extension_diagnostics, function_name, offered_extension};
 use taipan_platform::SharedPart;
 
+use crate::LoadOptions;
 use crate::build::native_image;
-use crate::db::{Database, LoadOptions};
+use crate::db::Database;
 use crate::fault::{Failure, guarded};
 use crate::link::link_shared_with_cache;
 use crate::prefetch;

@@ -16,8 +16,9 @@ use taipan_annotator::{Roots, Spec};
 use taipan_base::{Diagnostic, Program};
 use taipan_interp::{ObjData, Object};
 
+use crate::LoadOptions;
 use crate::check::check;
-use crate::db::{Database, LoadOptions};
+use crate::db::Database;
 use crate::fault::{Failure, guarded};
 use crate::names::object_name;
 use crate::program::{entry_roots, has_errors, load, placed};

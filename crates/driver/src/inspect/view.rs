@@ -116,7 +116,7 @@ pub fn passes(
         let simplified = stages::simplified(program.db, key).ok_or_else(no_graph)?;
         let mut steps = Steps(vec![("simplified", (*simplified).clone())]);
         let summaries = QuerySummaries::new(program.db, program.roots);
-        let on = program.program().passes(program.db);
+        let on = program.program().options(program.db).passes;
         let mut passes = Passes::observed(on, &mut steps);
         taipan_transform::optimize(&sym, &simplified, &summaries, &mut passes);
         let Steps(seen) = steps;

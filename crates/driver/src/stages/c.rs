@@ -32,7 +32,7 @@ noted! {
     pub fn c_code(db, f: LLFunction) -> Result<Arc<CFunction>, Arc<CodegenError>> {
         let kept = search_of(db, f, kept_c);
         emitted(db, f, C_CODE, &kept, |program, graph| {
-            let checked = f.roots(db).program(db).checked(db);
+            let checked = f.roots(db).program(db).options(db).checked;
             let graph = with_passes(db, f, |passes| thread_dispatch(graph, passes));
             emit_function(program, f.sym(db), &graph, EmitOptions { checked })
         })
@@ -55,7 +55,7 @@ pub(crate) fn c_program(
     extent: Extent<'_>,
 ) -> Result<CProgram, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
-    let checked = roots.program(db).checked(db);
+    let checked = roots.program(db).options(db).checked;
     let options = EmitOptions { checked };
     program_files(&program, &mut Source::new(db, roots), extent, options)
 }
@@ -68,7 +68,7 @@ pub(crate) fn c_executable(
 ) -> Result<CProgram, Failure> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut source = Source::new(db, roots);
-    let checked = roots.program(db).checked(db);
+    let checked = roots.program(db).options(db).checked;
     let options = EmitOptions { checked };
     let made = program_files(&program, &mut source, Extent::Program(entry), options);
     let missing = source.missing(&program);
@@ -110,7 +110,7 @@ impl<'db> Source<'db> {
     /// one at a place of the program.
     fn missing(&self, program: &StageProgram<'_>) -> Vec<Diagnostic> {
         let db = self.db;
-        let machine = self.roots.program(db).machine(db);
+        let machine = self.roots.program(db).options(db).machine;
         let mut callers: FxHashMap<&FuncSym, &FuncSym> = FxHashMap::default();
         for (f, text) in &self.uses {
             for callee in &text.functions {

@@ -308,7 +308,11 @@ fn hooks(db: &dyn Db, roots: Roots, driver: ObjId, portal: &Portal) -> Result<Dr
             "confirm_enter_jit" => (values.len(), Returned::Bool, &mut hooks.confirm_enter_jit),
             "can_never_inline" => (greens, Returned::Bool, &mut hooks.can_never_inline),
             "get_unique_id" => (greens, Returned::Int, &mut hooks.unique_id),
-            _ => (greens, Returned::Bool, &mut hooks.should_unroll_one_iteration),
+            _ => (
+                greens,
+                Returned::Bool,
+                &mut hooks.should_unroll_one_iteration,
+            ),
         };
         let mut fitting = None;
         for spec in copies(db, roots, func) {

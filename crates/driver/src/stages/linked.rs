@@ -79,8 +79,8 @@ pub(crate) fn linked_image(
         let known = &mut linked.known;
         let mut image =
             (linked.linker).image(&mut |f, code| source.positions_from(f, code, known))?;
-        image.collector = roots.program(db).collector(db);
-        if roots.program(db).debug(db) {
+        image.collector = roots.program(db).options(db).collector;
+        if roots.program(db).options(db).debug {
             image.debug = Some(image_debug(db, roots, &image)?);
         }
         if known.len() > 2 * image.functions().count() {

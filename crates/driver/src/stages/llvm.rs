@@ -47,7 +47,7 @@ noted! {
     /// changes.
     pub fn llvm_code(db, f: LLFunction) -> Result<Arc<FunctionText>, Arc<CodegenError>> {
         let kept = search_of(db, f, kept_llvm_code);
-        let checked = f.roots(db).program(db).checked(db);
+        let checked = f.roots(db).program(db).options(db).checked;
         emitted(db, f, LLVM_CODE, &kept, |program, graph| {
             let graph = with_passes(db, f, |passes| thread_dispatch(graph, passes));
             function_text(program, f.sym(db), &graph, checked)
@@ -80,7 +80,7 @@ pub(crate) fn llvm_source(db: &dyn Db, f: LLFunction) -> Made<Source> {
             .map(|at| line_of(db, file, &spans, &lines, *at))
             .collect()
     };
-    let shown = match roots.program(db).debug(db) {
+    let shown = match roots.program(db).options(db).debug {
         true => {
             let is_own = owns_variables(db, roots, written_as);
             let variables = text.variables.iter();
@@ -219,7 +219,7 @@ pub(crate) fn llvm_module(db: &dyn Db, module: ModuleKey) -> Result<Arc<str>, Ar
         .map(|source| source.map(Arc::unwrap_or_clone))
         .collect::<Result<_, _>>()?;
     let is_code = !functions.is_empty();
-    let types = (is_code && program.debug(db)).then(|| {
+    let types = (is_code && program.options(db).debug).then(|| {
         let graphs = StageProgram::new(db, entry.roots(db), GraphStage::Gc);
         let mut types = DebugTypes::default();
         for s in &mut functions {
@@ -244,7 +244,7 @@ pub(crate) fn llvm_module(db: &dyn Db, module: ModuleKey) -> Result<Arc<str>, Ar
         functions,
         data,
         glue: contents.glue.clone(),
-        places: (contents.places.is_some()).then(|| (rows, program.checked(db))),
+        places: (contents.places.is_some()).then(|| (rows, program.options(db).checked)),
         types,
     };
     Ok(module.text()?.into())

@@ -46,7 +46,10 @@ fn with_compiler_for<T>(
     f: impl FnOnce(&mut FunctionCompiler) -> Result<T, CodegenError>,
 ) -> Result<T, CodegenError> {
     let program = roots.program(db);
-    with_compiler_of((program.machine(db), program.checked(db)), f)
+    with_compiler_of(
+        (program.options(db).machine, program.options(db).checked),
+        f,
+    )
 }
 
 fn with_compiler_of<T>(
@@ -77,7 +80,7 @@ noted! {
 
 fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<CodegenError>> {
     let kept = search_of(db, f, kept_code);
-    let described = f.roots(db).program(db).debug(db);
+    let described = f.roots(db).program(db).options(db).debug;
     emitted(db, f, code_name(db, f), &kept, |program, graph| {
         with_compiler_for(db, f.roots(db), |c| match described {
             true => c.compile_described(program, f.sym(db), graph),
@@ -88,7 +91,7 @@ fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<Codegen
 
 /// What code is kept as: with what debuggers are told of it, or without.
 fn code_name(db: &dyn Db, f: LLFunction) -> &'static str {
-    match f.roots(db).program(db).debug(db) {
+    match f.roots(db).program(db).options(db).debug {
         true => "described_code",
         false => "machine_code",
     }
@@ -109,7 +112,7 @@ pub(crate) fn kept_emission<T: DeserializeOwned>(
     name: &str,
 ) -> Search<Arc<T>> {
     let _timed = taipan_base::timed(db);
-    let collector = f.roots(db).program(db).collector(db);
+    let collector = f.roots(db).program(db).options(db).collector;
     let start = optimized_key(db, f).and_then(|input| {
         // Graphs are the same for every collector up to here.
         let input = KeyHasher::new(collector.name())
@@ -159,7 +162,7 @@ pub(crate) fn glue_code(
     roots: Roots,
     glue: &Glue,
 ) -> Result<Arc<CompiledFunction>, CodegenError> {
-    let machine = roots.program(db).machine(db);
+    let machine = roots.program(db).options(db).machine;
     with_compiler_of((machine, false), |c| c.compile_glue(glue)).map(Arc::new)
 }
 
@@ -191,7 +194,7 @@ pub(crate) fn code_lines(
 ) -> Result<Vec<CodeLine>, CodegenError> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut compiler =
-        FunctionCompiler::for_listings(roots.program(db).machine(db), OptLevel::Speed)?;
+        FunctionCompiler::for_listings(roots.program(db).options(db).machine, OptLevel::Speed)?;
     match asm {
         true => compiler.placed_asm(&program, sym, graph),
         false => compiler.placed_clif(&program, sym, graph),

@@ -17,7 +17,7 @@ pub(super) fn with_passes<T>(
     f: LLFunction,
     work: impl FnOnce(&mut Passes<'_>) -> T,
 ) -> T {
-    let on = f.roots(db).program(db).passes(db);
+    let on = f.roots(db).program(db).options(db).passes;
     let Some(clock) = db.clock().filter(|c| c.counts_passes()) else {
         return work(&mut Passes::new(on));
     };

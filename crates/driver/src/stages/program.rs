@@ -108,7 +108,8 @@ impl Program for StageProgram<'_> {
             // A class may be wrong about its fields: where code is checked, what they hold
             // is what is there.
             (_, StructId::Instance(_))
-                if !body.immutable.is_empty() && self.roots.program(self.db).checked(self.db) =>
+                if !body.immutable.is_empty()
+                    && self.roots.program(self.db).options(self.db).checked =>
             {
                 Arc::new(StructBody {
                     immutable: Vec::new(),
@@ -124,11 +125,11 @@ impl Program for StageProgram<'_> {
     }
 
     fn collector(&self) -> Collector {
-        self.roots.program(self.db).collector(self.db)
+        self.roots.program(self.db).options(self.db).collector
     }
 
     fn machine(&self) -> Machine {
-        self.roots.program(self.db).machine(self.db)
+        self.roots.program(self.db).options(self.db).machine
     }
 
     fn is_light_destructor(&self, f: &FuncSym) -> bool {
@@ -174,7 +175,7 @@ impl<'db> QuerySummaries<'db> {
             || simplified_summary(db, self.key(f)).is_some_and(|s| s.size <= SMALL_IN_CHECKED);
         matches!(f.kind(), FuncKind::User { .. })
             && (code_is_replaceable(db)
-                || self.program.roots.program(db).checked(db) && !is_small())
+                || self.program.roots.program(db).options(db).checked && !is_small())
     }
 }
 

@@ -141,15 +141,11 @@ pub(crate) fn start(
     input: Key,
 ) -> Option<Key> {
     let name = to_bytes(f)?;
-    let program = roots.program(db);
-    let mode = u64::from(code_is_replaceable(db))
-        | u64::from(program.checked(db)) << 1
-        | u64::from(program.extension(db)) << 2
-        | (program.machine(db) as u64) << 3;
+    let options = roots.program(db).options(db);
     Some(
         KeyHasher::new(stage)
-            .number(mode)
-            .number(roots.program(db).passes(db).up_to(passes).bits())
+            .value(&(code_is_replaceable(db), options.stages()))
+            .value(&options.passes.up_to(passes))
             .bytes(&name)
             .bytes(input.as_bytes())
             .finish(),

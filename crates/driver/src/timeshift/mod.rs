@@ -14,7 +14,8 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::{FuncKind, FuncSym};
 use taipan_picture::Picture;
 
-use crate::db::{Database, LoadOptions};
+use crate::LoadOptions;
+use crate::db::Database;
 use crate::engine::Engine;
 use crate::fault::{Failure, guarded};
 use crate::function::LLFunction;

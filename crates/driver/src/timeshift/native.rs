@@ -139,7 +139,7 @@ impl CodeSource for Source<'_, '_> {
         if !p.callers.contains(f) {
             return self.others.compiled(f);
         }
-        let mut passes = Passes::new(p.roots.program(p.db).passes(p.db));
+        let mut passes = Passes::new(p.roots.program(p.db).options(p.db).passes);
         let graph = if *f == p.portal {
             self.stub.clone()
         } else {

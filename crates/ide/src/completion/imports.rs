@@ -147,7 +147,7 @@ impl<'a> Folders<'a> {
             around.peek().into_iter().for_each(|f| add(f));
             let root = around.find(|f| !is_text(db, &f.join("__init__.py")));
             root.into_iter().for_each(&mut add);
-            p.path(db).iter().for_each(|f| add(f));
+            p.options(db).path.iter().for_each(|f| add(f));
         }
         for (folder, options) in &workspace.folders {
             if path.starts_with(folder) {

@@ -56,11 +56,10 @@ pub(crate) fn fixture(text: &str) -> Fixture {
     let program = |path: &str| {
         db.program(
             path.into(),
-            &LoadOptions {
+            LoadOptions {
                 step_limit: 10_000_000,
                 ..LoadOptions::default()
             },
-            false,
         )
     };
     let mut programs = vec![program("/main.py")];

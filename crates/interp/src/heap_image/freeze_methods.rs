@@ -139,7 +139,7 @@ impl Before {
         let (db, program, modules, builtins) = (it.db, it.program, it.modules, it.builtins);
         let written = it.written.clone();
         let raises = |heap| {
-            let steps = program.step_limit(db);
+            let steps = program.options(db).step_limit;
             let mut alone = Interp::with(db, program, steps, heap, modules, builtins);
             alone.written = written;
             alone.call_method(&Value::Ref(object), name, &[]).is_err()

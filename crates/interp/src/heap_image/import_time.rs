@@ -75,7 +75,7 @@ pub struct Image {
 pub(crate) fn run(db: &dyn Db, program: Program) -> Image {
     let mut left_out = LeftOut::default();
     let (mut first, mut failed) = attempt(db, program, &left_out);
-    if program.tests(db) {
+    if program.options(db).tests {
         return first;
     }
     let mut found = first.diagnostics.clone();
@@ -206,7 +206,8 @@ fn attempt_with(
     let (mut entry, mut items, mut offered, mut to_c) = (None, Vec::new(), None, None);
     let mut target = None;
     let finder = program
-        .tests(db)
+        .options(db)
+        .tests
         .then(|| testing::Finder::new(&mut it, path.as_str(), &name));
     if let Some(Err(problem)) = &finder {
         image.tests = problem.clone();
@@ -232,7 +233,7 @@ fn attempt_with(
         };
     }
     match target {
-        Some(m) if program.extension(db) => {
+        Some(m) if program.options(db).extension => {
             let found = extension::find(&mut it, m);
             entry = Some(match &found {
                 Ok(found) => found
@@ -242,8 +243,8 @@ fn attempt_with(
             });
             offered = found.ok();
         }
-        Some(m) if let Some(keys) = program.entrypoints(db) => {
-            let found = find_entry_point(&mut it, m).and_then(|f| library::find(&mut it, f, &keys));
+        Some(m) if let Some(keys) = &program.options(db).entrypoints => {
+            let found = find_entry_point(&mut it, m).and_then(|f| library::find(&mut it, f, keys));
             entry = Some(match &found {
                 Ok(found) => found
                     .entry_point()
@@ -503,15 +504,16 @@ fn call_target(it: &mut Interp, module: Ref) -> R {
     let m = it.load("_taipan_driver")?;
     let options = it
         .program
-        .target_options(it.db)
+        .options(it.db)
+        .target_options
         .iter()
         .map(|o| Value::str(o));
     let options = Value::tuple(options.collect());
-    let translation = it.program.translation(it.db);
+    let translation = it.program.options(it.db).translation;
     let level = Value::str(&translation.level_name());
     let jit = Value::Bool(translation.jit);
-    let collector = Value::str(it.program.collector(it.db).rpython_name());
-    let settings = it.program.settings(it.db).iter();
+    let collector = Value::str(it.program.options(it.db).collector.rpython_name());
+    let settings = it.program.options(it.db).settings.iter();
     let settings = settings.map(|(p, v)| Value::tuple(vec![Value::str(p), Value::str(v)]));
     let settings = Value::tuple(settings.collect());
     let translation = Value::tuple(vec![level, jit, collector, settings]);

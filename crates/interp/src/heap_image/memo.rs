@@ -300,7 +300,7 @@ fn drop_forgetful(it: &Interp, inner: &mut Vec<Inner>) {
     if inner.is_empty() {
         return;
     }
-    let (heap, steps) = (it.heap.copy(), it.program.step_limit(it.db));
+    let (heap, steps) = (it.heap.copy(), it.program.options(it.db).step_limit);
     let mut aside = Interp::with(it.db, it.program, steps, heap, it.modules, it.builtins);
     aside.written = it.written.clone();
     inner.retain(|inner| {

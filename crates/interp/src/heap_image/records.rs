@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use camino::Utf8PathBuf;
 use rustc_hash::FxHashMap;
-use taipan_base::{Db, Program};
+use taipan_base::{Db, LoadOptions, Program};
 
 use crate::space::Interp;
 use crate::space::units::{Record, Units};
@@ -18,7 +19,7 @@ const MOST: u64 = 75;
 #[derive(Default)]
 struct Kept {
     /// A record, and the inputs of the program that it was made with.
-    record: Option<(String, Arc<Record>)>,
+    record: Option<(MadeWith, Arc<Record>)>,
     /// The share of the steps of the last run that was replayed.
     replayed: Option<u64>,
     /// Replaying has failed: no more records.
@@ -47,7 +48,7 @@ pub(crate) enum Plan {
 impl Plan {
     /// The plan for the next run of a program.
     pub(crate) fn of(db: &dyn Db, program: Program) -> Plan {
-        if program.tests(db) {
+        if program.options(db).tests {
             return Plan::Plain;
         }
         let made_with = with(db, |warm| {
@@ -60,7 +61,7 @@ impl Plan {
                 with(db, |warm| warm.insert(program, Kept::default()));
                 Plan::Plain
             }
-            Some(Some(made_with)) if made_with == fingerprint(db, program) => Plan::Replay,
+            Some(Some(made_with)) if made_with == inputs(db, program) => Plan::Replay,
             Some(_) if with(db, |warm| warm[&program].is_unsuited) => Plan::Plain,
             Some(_) => Plan::Record,
         }
@@ -89,7 +90,7 @@ pub(crate) fn end(it: &mut Interp, complete: bool) -> bool {
         Units::Plain => true,
         Units::Recording(_) => {
             let record = it.finish_recording().filter(|_| complete);
-            let made_with = fingerprint(db, program);
+            let made_with = inputs(db, program);
             let kept = Kept {
                 record: record.map(|record| (made_with, Arc::new(record))),
                 ..Kept::default()
@@ -124,21 +125,12 @@ fn with<R>(db: &dyn Db, work: impl FnOnce(&mut Warm) -> R) -> R {
     db.warm().with("records of import time", work)
 }
 
-/// What import time reads of a program itself.
-fn fingerprint(db: &dyn Db, program: Program) -> String {
-    format!(
-        "{:?}",
-        (
-            program.target(db),
-            program.path(db),
-            (program.step_limit(db), program.memory_limit(db)),
-            (program.extension(db), program.entrypoints(db)),
-            (program.collector(db), program.machine(db)),
-            program.trusted(db),
-            program.target_options(db),
-            program.translation(db),
-            program.settings(db),
-            program.environment(db),
-        )
+/// What import time reads of a program itself: its target, and options.
+type MadeWith = (Utf8PathBuf, LoadOptions);
+
+fn inputs(db: &dyn Db, program: Program) -> MadeWith {
+    (
+        program.target(db).clone(),
+        program.options(db).import_time(),
     )
 }

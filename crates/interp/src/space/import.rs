@@ -43,7 +43,7 @@ impl Interp<'_> {
         if root != own && !self.target_is_script() {
             path.push(root);
         }
-        path.extend(self.program.path(self.db).iter().cloned());
+        path.extend(self.program.options(self.db).path.iter().cloned());
         path
     }
 
@@ -67,7 +67,7 @@ impl Interp<'_> {
     /// folder is no package then, whatever is in it. That is what offers an entry point.
     /// Tests, and files of which single functions are compiled, are modules of their packages.
     fn target_is_script(&self) -> bool {
-        if self.program.tests(self.db) {
+        if self.program.options(self.db).tests {
             return false;
         }
         let file = self.file_at(self.program.target(self.db));
@@ -294,8 +294,8 @@ impl Interp<'_> {
             let list = self.heap.list(dirs);
             self.heap.set_attr(m, "__path__", list);
         }
-        let is_test =
-            self.program.tests(self.db) && file.path(self.db) == self.program.target(self.db);
+        let is_test = self.program.options(self.db).tests
+            && file.path(self.db) == self.program.target(self.db);
         let id = if is_test {
             // What its asserts call when they fail.
             let testing = self.load("_taipan_testing")?;

@@ -289,7 +289,7 @@ impl<'db> Interp<'db> {
 
     /// An interpreter with nothing imported yet.
     pub(crate) fn new(db: &'db dyn Db, program: Program) -> Self {
-        let steps = program.step_limit(db);
+        let steps = program.options(db).step_limit;
         let (heap, modules, builtins) = Interp::builtin_heap();
         let mut it = Interp::with(db, program, steps, heap, modules, builtins);
         it.has_units = true;
@@ -308,7 +308,7 @@ impl<'db> Interp<'db> {
     /// An interpreter that goes on with the objects of an earlier one.
     pub(crate) fn over(db: &'db dyn Db, program: Program, world: &World) -> Self {
         let heap = Heap::upon(world.heap.clone());
-        let steps = program.step_limit(db);
+        let steps = program.options(db).step_limit;
         let mut it = Interp::with(db, program, steps, heap, world.modules, world.builtins);
         it.written = world.written.clone();
         it
@@ -332,7 +332,7 @@ impl<'db> Interp<'db> {
             builtins,
             stack: Vec::new(),
             steps,
-            meter: meter::Meter::new(program.memory_limit(db)),
+            meter: meter::Meter::new(program.options(db).memory_limit),
             out: Vec::new(),
             printed: Vec::new(),
             softspace: false,

@@ -392,7 +392,7 @@ impl Interp<'_> {
         };
         self.heap.end_journal();
         self.replayed_bodies = replay.bodies;
-        let steps = self.program.step_limit(self.db) - self.steps;
+        let steps = self.program.options(self.db).step_limit - self.steps;
         let executed = (steps - replay.replayed) * 100 / replay.record.steps.max(1);
         (!self.observed.get()).then(|| Gain {
             replayed: replay.replayed * 100 / steps.max(1),

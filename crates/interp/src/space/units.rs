@@ -676,7 +676,7 @@ impl Interp<'_> {
             heavy: recording.heavy,
             written: self.written.paths().cloned().collect(),
             texts: self.texts.clone(),
-            steps: self.program.step_limit(self.db) - self.steps,
+            steps: self.program.options(self.db).step_limit - self.steps,
             methods: self.heap.methods(),
             activations: self.activations,
             made: OnceLock::new(),

@@ -1,7 +1,7 @@
 //! The target's module name, its import path, and messages about missing modules.
 
 use expect_test::{Expect, expect};
-use taipan_base::Program;
+use taipan_base::{LoadOptions, Program};
 use taipan_interp::{image, image_diagnostics};
 use taipan_testkit::TestDb;
 
@@ -9,9 +9,11 @@ use taipan_testkit::TestDb;
 #[track_caller]
 fn check(fixture: &str, target: &str, tests: bool, expected: Expect) {
     let db = TestDb::with_fixture(fixture);
-    let program = Program::builder(target.into(), vec!["/lib".into()], 10_000_000)
-        .tests(tests)
-        .new(&db);
+    let options = LoadOptions {
+        tests,
+        ..LoadOptions::limited(vec!["/lib".into()], 10_000_000)
+    };
+    let program = Program::with_options(&db, target.into(), options);
     let mut text = image(&db, program).printed.clone();
     if let Some(d) = image_diagnostics(&db, program).first() {
         text.push_str(&format!("{}\n", d.message));

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use salsa::Setter;
-use taipan_base::{Diagnostic, Program};
+use taipan_base::{Diagnostic, LoadOptions, Program};
 use taipan_interp::{image, image_diagnostics};
 use taipan_testkit::TestDb;
 
@@ -14,9 +14,11 @@ const MEGABYTE: u64 = 1 << 20;
 /// The first diagnostic of a program with these limits: code, message, and line.
 fn ends_with(source: &str, steps: u64, memory: Option<u64>) -> String {
     let db = TestDb::with_fixture(&format!("#- /main.py\n{source}"));
-    let program = Program::builder("/main.py".into(), vec![], steps)
-        .memory_limit(memory)
-        .new(&db);
+    let options = LoadOptions {
+        memory_limit: memory,
+        ..LoadOptions::limited(vec![], steps)
+    };
+    let program = Program::with_options(&db, "/main.py".into(), options);
     let diagnostics = image_diagnostics(&db, program);
     let line = |d: &Diagnostic| {
         d.primary.map_or(0, |s| {
@@ -274,7 +276,8 @@ fn import_time_is_cancelled() {
     for source in sources {
         let mut db = TestDb::with_fixture(&format!("#- /main.py\n{source}"));
         let program = db.program();
-        program.set_step_limit(&mut db).to(u64::MAX);
+        let endless = LoadOptions::limited(vec![], u64::MAX);
+        program.set_options(&mut db).to(endless);
         let other = db.clone();
         let (started, begun) = mpsc::channel();
         let worker = std::thread::spawn(move || {

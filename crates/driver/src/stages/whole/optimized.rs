@@ -8,8 +8,7 @@ use std::sync::{Arc, PoisonError};
 use rustc_hash::FxHashMap;
 use taipan_annotator::Roots;
 use taipan_base::reads::{Step, apart};
-use taipan_base::{Db, Diagnostic, noted};
-use taipan_language::Machine;
+use taipan_base::{Db, Diagnostic, StageOptions, noted};
 use taipan_lltype::FuncSym;
 use taipan_rtyper::StaticKey;
 use taipan_transform::{Effects, Summary};
@@ -89,9 +88,7 @@ fn with_optimized<R>(
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Surroundings {
     replaceable: bool,
-    checked: bool,
-    extension: bool,
-    machine: Machine,
+    options: StageOptions,
     /// Where compiled code is entered.
     facts: Option<LowLevelFacts>,
 }
@@ -101,9 +98,7 @@ impl Surroundings {
     pub(crate) fn of(db: &dyn Db, roots: Roots) -> Surroundings {
         Surroundings {
             replaceable: code_is_replaceable(db),
-            checked: roots.program(db).checked(db),
-            extension: roots.program(db).extension(db),
-            machine: roots.program(db).machine(db),
+            options: roots.program(db).options(db).stages(),
             facts: jit_is_on(db).then(|| low_level_facts(db, roots)),
         }
     }
@@ -117,9 +112,7 @@ impl Surroundings {
         let before = before?;
         let (facts, old_facts) = (&self.facts, &before.facts);
         let is_same = self.replaceable == before.replaceable
-            && self.checked == before.checked
-            && self.extension == before.extension
-            && self.machine == before.machine
+            && self.options == before.options
             && facts.is_some() == old_facts.is_some();
         let step = Step::of::<low_level_facts>(roots);
         is_same.then(|| (facts != old_facts).then_some(step).into_iter().collect())

@@ -225,7 +225,7 @@ fn uname(it: &mut Interp, args: Args<'_>) -> R {
         "localhost",
         "",
         "",
-        it.program.machine(it.db).name(),
+        it.program.options(it.db).machine.name(),
     ];
     Ok(Value::tuple(parts.map(Value::str).to_vec()))
 }
@@ -242,7 +242,7 @@ fn variable(it: &mut Interp, args: Args<'_>) -> R {
     if let FileContents::Text(value) = file.contents(it.db) {
         return Ok(Value::str(value));
     }
-    let configured = it.program.environment(it.db).iter();
+    let configured = it.program.options(it.db).environment.iter();
     let value = configured.rev().find(|(n, _)| **n == *name);
     Ok(value.map_or(Value::None, |(_, value)| Value::str(value)))
 }
@@ -257,7 +257,8 @@ fn variables(it: &mut Interp, _: Args<'_>) -> R {
     };
     names.extend(
         it.program
-            .environment(it.db)
+            .options(it.db)
+            .environment
             .iter()
             .map(|(n, _)| n.as_str()),
     );
@@ -386,7 +387,7 @@ pub(crate) const POSIX: &[Builtin] = &[
 /// The constants of `posix`.
 pub(crate) fn init(it: &mut Interp, m: Ref) {
     // The only ones that are not the same on each machine.
-    let [directory, no_follow, direct] = match it.program.machine(it.db) {
+    let [directory, no_follow, direct] = match it.program.options(it.db).machine {
         Machine::Aarch64 => [0x4000, 0x8000, 0x10000],
         // For WebAssembly the runtime translates Linux's numbers to WASI's.
         Machine::X86_64 | Machine::Riscv64 | Machine::I386 | Machine::Wasm32 => {
@@ -427,7 +428,11 @@ pub(crate) fn init(it: &mut Interp, m: Ref) {
 /// a hundred million to the second.
 fn clock(it: &mut Interp, _: Args<'_>) -> R {
     it.spoil();
-    let done = it.program.step_limit(it.db).saturating_sub(it.steps);
+    let done = it
+        .program
+        .options(it.db)
+        .step_limit
+        .saturating_sub(it.steps);
     Ok(Value::Float(done as f64 * 1e-8))
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn ask_c_compiler(it: &mut Interp, args: Args<'_>) -> R {
         options,
         headers,
         wanted,
-        trusted: it.program.trusted(it.db),
+        trusted: it.program.options(it.db).trusted,
     };
     ask(it, Question::Compiler(question))
 }
@@ -64,7 +64,7 @@ pub(crate) fn ask_tool(it: &mut Interp, args: Args<'_>) -> R {
             .unwrap_or(Utf8Path::new("/"))
             .as_std_path()
             .to_owned(),
-        trusted: it.program.trusted(it.db),
+        trusted: it.program.options(it.db).trusted,
     };
     ask(it, Question::Tool(question))
 }
@@ -84,7 +84,7 @@ pub(crate) fn find_library(it: &mut Interp, args: Args<'_>) -> R {
 
 /// The machine whose system programs see: those for WebAssembly see of it what Linux has.
 fn seen_machine(it: &Interp) -> Machine {
-    let machine = it.program.machine(it.db);
+    let machine = it.program.options(it.db).machine;
     match machine.is_wasm() {
         true => Machine::HOST,
         false => machine,
