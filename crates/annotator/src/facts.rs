@@ -543,9 +543,10 @@ impl Facts {
     /// attribute never change.
     pub(crate) fn has_immutable_items(&self, class: ObjId, name: &str) -> Known<bool> {
         let found = self.holders(class, &items_of(name), |_, info| {
-            Ok(match info.has_immutable_items(name) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            Ok(if info.has_immutable_items(name) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             })
         })?;
         Ok(found.is_some())

@@ -283,9 +283,10 @@ impl ClassSet {
         let mut from = all.start(class) + 1;
         let others = others.iter().filter_map(|o| all.number(*o));
         for other in others.chain([class]) {
-            let to = match other == class {
-                true => all.end(class),
-                false => all.start(other),
+            let to = if other == class {
+                all.end(class)
+            } else {
+                all.start(other)
             };
             let part = self.at(from, all)..self.at(to, all);
             let members = self.sorted[part].iter();

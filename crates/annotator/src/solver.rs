@@ -459,9 +459,10 @@ impl Solver {
                 out.push((*slot, val));
             }
         }
-        match joiner.missing {
-            true => Err(Missing),
-            false => Ok(out),
+        if joiner.missing {
+            Err(Missing)
+        } else {
+            Ok(out)
         }
     }
 

@@ -477,17 +477,19 @@ impl Val {
 
     /// The same without None.
     pub(crate) fn non_none(&self) -> Val {
-        match self.none {
-            true => Val::new(false, None, self.atoms.clone()),
-            false => self.clone(),
+        if self.none {
+            Val::new(false, None, self.atoms.clone())
+        } else {
+            self.clone()
         }
     }
 
     /// The same without the knowledge of which value it is.
     pub(crate) fn not_const(&self) -> Val {
-        match self.atoms.is_empty() {
-            true => self.clone(),
-            false => self.clone().with_const(None),
+        if self.atoms.is_empty() {
+            self.clone()
+        } else {
+            self.clone().with_const(None)
         }
     }
 

@@ -367,9 +367,10 @@ impl Warm {
 
 /// The codes of a file as a program has them: a test module has codes of its own.
 fn codes_of(db: &dyn Db, program: Program, file: File) -> Arc<[(CodeId, Arc<Code>)]> {
-    match program.options(db).tests && file.path(db) == program.target(db) {
-        true => test_file_codes(db, file),
-        false => file_codes(db, file),
+    if program.options(db).tests && file.path(db) == program.target(db) {
+        test_file_codes(db, file)
+    } else {
+        file_codes(db, file)
     }
 }
 

@@ -59,9 +59,10 @@ fn is_plain(name: &str) -> bool {
 
 /// A value that is not UTF-8 is left out: no program could contain it.
 fn value(name: &str) -> Option<String> {
-    match is_plain(name) {
-        true => std::env::var_os(name)?.into_string().ok(),
-        false => None,
+    if is_plain(name) {
+        std::env::var_os(name)?.into_string().ok()
+    } else {
+        None
     }
 }
 

@@ -74,13 +74,14 @@ pub fn build_with_jit(
 /// Refuses programs with a just-in-time compiler for other machines than this: that compiler is
 /// Taipan itself.
 pub(crate) fn has_compiler(machine: Machine) -> Result<(), Failure> {
-    match machine == Machine::HOST {
-        true => Ok(()),
-        false => Err(Failure::Usage(format!(
+    if machine == Machine::HOST {
+        Ok(())
+    } else {
+        Err(Failure::Usage(format!(
             "a just-in-time compiler is a part of Taipan, which runs on {} here and cannot make \
              itself for {machine}: leave out --jit",
             Machine::HOST
-        ))),
+        )))
     }
 }
 
@@ -144,12 +145,13 @@ pub fn bundle(
     }
     timings.phase("link", || {
         let libraries = c_libraries(&std::mem::take(&mut program.image.foreign));
-        let library = match libraries.is_empty() {
-            true => None,
-            false => Some(
+        let library = if libraries.is_empty() {
+            None
+        } else {
+            Some(
                 shared_library(&libraries)
                     .map_err(|e| codegen_failure(&CodegenError::c_library(e)))?,
-            ),
+            )
         };
         Ok(Some(Bundled {
             program,

@@ -102,9 +102,10 @@ impl Config {
 /// Files and folders with tests that the `pyproject.toml` of a folder names.
 pub fn test_paths(db: &dyn Db, folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     let file = db.files().get(db, &folder.join("pyproject.toml"));
-    match file.exists(db) {
-        true => config_file(db, file).test_paths.clone(),
-        false => Vec::new(),
+    if file.exists(db) {
+        config_file(db, file).test_paths.clone()
+    } else {
+        Vec::new()
     }
 }
 

@@ -27,9 +27,10 @@ pub(crate) fn extent_of(db: &Database, program: Program) -> Extent {
     let Ok(roots) = entry_roots(db, program) else {
         return out;
     };
-    let roots = match taipan_annotator::annotation_diagnostics(db, roots).is_empty() {
-        true => roots,
-        false => roots.recover(db),
+    let roots = if taipan_annotator::annotation_diagnostics(db, roots).is_empty() {
+        roots
+    } else {
+        roots.recover(db)
     };
     for spec in taipan_annotator::specs_of(db, roots).iter() {
         let object = Object::new(db, program, spec.func(db));

@@ -49,14 +49,13 @@ impl KeptSource<'_> {
         }
         fs::write(folder.join(RUNTIME), self.runtime)?;
         let libraries = c_libraries(self.foreign);
-        let (compile, more) = match libraries.is_empty() {
-            true => (Vec::new(), Vec::new()),
-            false => {
-                let folder = folder.join(FOREIGN);
-                fs::create_dir_all(&folder)?;
-                // As the Makefile sees it.
-                libraries.write_as(folder.as_std_path(), FOREIGN.as_ref())?
-            }
+        let (compile, more) = if libraries.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            let folder = folder.join(FOREIGN);
+            fs::create_dir_all(&folder)?;
+            // As the Makefile sees it.
+            libraries.write_as(folder.as_std_path(), FOREIGN.as_ref())?
         };
         let makefile = MAKEFILE
             .replace("@NAME@", &self.target())
@@ -80,9 +79,10 @@ impl KeptSource<'_> {
         let mut taken = files
             .chain(self.objects.iter().map(String::as_str))
             .chain(["", "clean", "Makefile", RUNTIME, FOREIGN]);
-        match name.chars().all(is_plain) && !taken.any(|t| t.eq_ignore_ascii_case(name)) {
-            true => name.to_owned(),
-            false => "program".to_owned(),
+        if name.chars().all(is_plain) && !taken.any(|t| t.eq_ignore_ascii_case(name)) {
+            name.to_owned()
+        } else {
+            "program".to_owned()
         }
     }
 }

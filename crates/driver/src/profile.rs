@@ -75,9 +75,10 @@ impl Counting {
     /// How a C compiler counts.
     pub(crate) fn of_c_compiler(cc: &OsStr) -> Result<Counting, Failure> {
         let says = said(Command::new(cc).arg("--version")).unwrap_or_default();
-        match says.contains("clang") {
-            true => Counting::of_clang(Path::new(cc), &says),
-            false => Ok(Counting::Gcc),
+        if says.contains("clang") {
+            Counting::of_clang(Path::new(cc), &says)
+        } else {
+            Ok(Counting::Gcc)
         }
     }
 
@@ -253,13 +254,14 @@ fn found(folder: &Utf8Path, made_of: &str) -> Result<Profile, Failure> {
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let (of, now) = (lines(&of), lines(made_of));
         let changed = now.iter().skip(1).filter(|line| !of.contains(line)).count();
-        return Err(usage(match of.first() == now.first() {
-            false => format!("the profile was made with another compiler: {again}"),
-            true => format!(
+        return Err(usage(if of.first() == now.first() {
+            format!(
                 "the profile is not of this program: {changed} of {} files that the compiler gets are others. \
                  {again}",
                 now.len() - 1
-            ),
+            )
+        } else {
+            format!("the profile was made with another compiler: {again}")
         }));
     }
     let mut files = BTreeMap::new();

@@ -113,9 +113,10 @@ pub fn import_diagnostics(db: &Database, program: Program) -> Vec<Diagnostic> {
     let target = db.files().get(db, program.target(db));
     let files = taipan_interp::program_files(db, program);
     // Test hooks may collect a file that is not Python.
-    let mut all = match program.options(db).tests && !files.contains(&target) {
-        true => Vec::new(),
-        false => taipan_code::syntax_diagnostics(db, target).to_vec(),
+    let mut all = if program.options(db).tests && !files.contains(&target) {
+        Vec::new()
+    } else {
+        taipan_code::syntax_diagnostics(db, target).to_vec()
     };
     for file in files.iter() {
         if *file != target {

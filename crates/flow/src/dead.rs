@@ -112,9 +112,10 @@ pub(crate) fn removed_by(
             Operand::Var(v) => (dead.get(v).map(|d| Found::Dead(*d)))
                 .or_else(|| live.place(graph, b, *v).map(Found::Place)),
         };
-        let looked_at = match has_one_kind(op.op) {
-            true => &[],
-            false => &op.args[..],
+        let looked_at = if has_one_kind(op.op) {
+            &[]
+        } else {
+            &op.args[..]
         };
         let Some(args) = looked_at.iter().map(&mut find).collect() else {
             continue;

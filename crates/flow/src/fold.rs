@@ -31,15 +31,21 @@ pub(crate) fn fold(
             }
             _ => Computed::Unknown,
         },
-        (HlOp::NewTuple, items) => match items.iter().all(|c| world.foldable(c)) {
-            true => Computed::To(Const::Tuple(items.into())),
-            false => Computed::Unknown,
-        },
+        (HlOp::NewTuple, items) => {
+            if items.iter().all(|c| world.foldable(c)) {
+                Computed::To(Const::Tuple(items.into()))
+            } else {
+                Computed::Unknown
+            }
+        }
         (HlOp::SameAs, [a]) => Computed::To(a.clone()),
-        (HlOp::Type, [a]) => match world.foldable(a) {
-            true => known(world.class_of(a).map(Const::Obj)),
-            false => Computed::Unknown,
-        },
+        (HlOp::Type, [a]) => {
+            if world.foldable(a) {
+                known(world.class_of(a).map(Const::Obj))
+            } else {
+                Computed::Unknown
+            }
+        }
         (HlOp::Is, [a, b]) if both_foldable(world, a, b) => told(identical(world, a, b)),
         (HlOp::IsInstance, [a, class]) if both_foldable(world, a, class) => {
             let Some(of) = world.class_of(a) else {
@@ -88,9 +94,10 @@ pub(crate) fn fold_call(
     args: &[Const],
 ) -> Computed {
     let args: Vec<Const> = args.iter().map(|a| world.plain(a)).collect();
-    match args.iter().all(|a| world.foldable(a)) {
-        true => space.call(function, &args),
-        false => Computed::Unknown,
+    if args.iter().all(|a| world.foldable(a)) {
+        space.call(function, &args)
+    } else {
+        Computed::Unknown
     }
 }
 

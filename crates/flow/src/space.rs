@@ -466,9 +466,10 @@ impl ObjectSpace for FlowSpace<'_> {
         match op {
             HlOp::Pow => {
                 // Of literals only: these CPython's compiler computes.
-                let folded = match self.literal_operands {
-                    true => self.folded_call(op.name(), args)?,
-                    false => None,
+                let folded = if self.literal_operands {
+                    self.folded_call(op.name(), args)?
+                } else {
+                    None
                 };
                 folded.map_or_else(|| not_rpython(Construct::Power), Ok)
             }

@@ -332,9 +332,10 @@ impl<'db> World<'db> {
             {
                 Computed::Unknown
             }
-            None => no_attribute(match class.old_style {
-                true => format!("class {} has no attribute '{name}'", class.name),
-                false => format!("type object '{}' has no attribute '{name}'", class.name),
+            None => no_attribute(if class.old_style {
+                format!("class {} has no attribute '{name}'", class.name)
+            } else {
+                format!("type object '{}' has no attribute '{name}'", class.name)
             }),
         }
     }
@@ -394,9 +395,10 @@ fn no_attribute(message: String) -> Computed {
 
 /// Reading an attribute that an object of this class does not have.
 fn absent(class: &str, name: &str) -> Computed {
-    match name.starts_with("__") {
-        true => Computed::Unknown,
-        false => no_attribute(format!("'{class}' object has no attribute '{name}'")),
+    if name.starts_with("__") {
+        Computed::Unknown
+    } else {
+        no_attribute(format!("'{class}' object has no attribute '{name}'"))
     }
 }
 

@@ -55,9 +55,10 @@ pub(crate) fn explore(args: &ExploreArgs) -> i32 {
 
 /// Shows a page in the user's browser.
 fn open(url: &str) {
-    let usual = match cfg!(target_os = "macos") {
-        true => "open",
-        false => "xdg-open",
+    let usual = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
     };
     let browser = std::env::var("BROWSER").unwrap_or_else(|_| usual.to_owned());
     let mut command = Command::new(&browser);

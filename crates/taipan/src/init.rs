@@ -96,9 +96,10 @@ impl Template {
 
 pub(crate) fn init(args: &InitArgs) -> i32 {
     let folder = &args.folder;
-    let template = match args.bare {
-        true => Template::Bare,
-        false => args.template,
+    let template = if args.bare {
+        Template::Bare
+    } else {
+        args.template
     };
     let name = args.name.as_deref().unwrap_or(NAME);
     let files: Vec<(Utf8PathBuf, String)> = (COMMON.iter().chain(template.files()))
@@ -185,9 +186,10 @@ pub(crate) fn language_name(text: &str) -> Result<String, String> {
         return Err("it takes a letter, and letters, digits and `_` behind it".to_owned());
     }
     let name = capitalized(text);
-    match TAKEN.contains(&name.as_str()) {
-        true => Err(format!("Python has a class {name}Error already")),
-        false => Ok(text.to_owned()),
+    if TAKEN.contains(&name.as_str()) {
+        Err(format!("Python has a class {name}Error already"))
+    } else {
+        Ok(text.to_owned())
     }
 }
 

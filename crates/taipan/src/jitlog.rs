@@ -279,9 +279,10 @@ impl Log {
             };
             log.add(event, i)?;
         }
-        match lines.is_empty() {
-            true => Err("an empty file: was anything run with a just-in-time compiler?".to_owned()),
-            false => Ok(log),
+        if lines.is_empty() {
+            Err("an empty file: was anything run with a just-in-time compiler?".to_owned())
+        } else {
+            Ok(log)
         }
     }
 

@@ -307,9 +307,10 @@ pub(crate) fn exit_code(failure: &Failure) -> i32 {
 pub(crate) fn sound_config(db: &Database, about: &Utf8Path) -> Result<Config, i32> {
     let (config, wrong) = project_config(db, about);
     tell(&diagnostics_text(db, &wrong, color()));
-    match has_errors(&wrong) {
-        true => Err(2),
-        false => Ok(config),
+    if has_errors(&wrong) {
+        Err(2)
+    } else {
+        Ok(config)
     }
 }
 

@@ -85,9 +85,10 @@ pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
         return work();
     };
     let state = line.state();
-    match state.shown {
-        true => line.bar.suspend(work),
-        false => work(),
+    if state.shown {
+        line.bar.suspend(work)
+    } else {
+        work()
     }
 }
 

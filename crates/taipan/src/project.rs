@@ -343,9 +343,10 @@ pub(crate) fn targets(
         return configured(&config.targets);
     }
     let default = [".".into()];
-    let paths = match paths.is_empty() {
-        true => &default[..],
-        false => paths,
+    let paths = if paths.is_empty() {
+        &default[..]
+    } else {
+        paths
     };
     let mut all = Vec::new();
     for path in paths {

@@ -59,13 +59,10 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         return context.fail(&f);
     }
     if engine != taipan_driver::Engine::Native && machine != Machine::HOST {
-        let text = match machine.needs_c() {
-            true => {
-                "programs are made by way of C and run as a process of their own: leave out --engine and --backend"
-            }
-            false => {
-                "programs for other machines run as machine code by Cranelift: no engine but `native` does that"
-            }
+        let text = if machine.needs_c() {
+            "programs are made by way of C and run as a process of their own: leave out --engine and --backend"
+        } else {
+            "programs for other machines run as machine code by Cranelift: no engine but `native` does that"
         };
         return context.fail(&Failure::Usage(format!("{machine}: {text}")));
     }

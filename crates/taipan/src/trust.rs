@@ -19,12 +19,13 @@ pub(crate) fn trust(args: &TrustArgs) -> i32 {
         return put(&lines.collect::<String>());
     }
     let folder = args.path.as_deref().unwrap_or(Utf8Path::new("."));
-    let done = match args.remove {
-        true => trusted.remove(folder).map(|removed| match removed {
+    let done = if args.remove {
+        trusted.remove(folder).map(|removed| match removed {
             Some(folder) => (0, format!("No longer trusted: {folder}\n")),
             None => (1, format!("{folder} is not on the list\n")),
-        }),
-        false => (trusted.add(folder)).map(|folder| (0, format!("Trusted: {folder}\n"))),
+        })
+    } else {
+        (trusted.add(folder)).map(|folder| (0, format!("Trusted: {folder}\n")))
     };
     match done {
         Ok((0, text)) => put(&text),

@@ -96,9 +96,10 @@ pub(super) fn parts(origins: Vec<(Option<Span>, Origin)>) -> Vec<(Option<Span>, 
         vals
     };
     let each = |(span, o): &(Option<Span>, Origin)| {
-        let vals = match is_conflict(&o.val) {
-            true => new(&o.val),
-            false => vec![o.val.clone()],
+        let vals = if is_conflict(&o.val) {
+            new(&o.val)
+        } else {
+            vec![o.val.clone()]
         };
         let (span, place, item, way) = (*span, o.place, o.item, o.way.clone());
         vals.into_iter().map(move |val| {

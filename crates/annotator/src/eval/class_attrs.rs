@@ -149,9 +149,10 @@ impl Cx<'_> {
             if !enough {
                 definers.push(c);
             }
-            Ok(match enough {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            Ok(if enough {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             })
         })?;
         let sources = self.for_all(definers, |cx, c| cx.class_source(c, name))?;
@@ -174,9 +175,12 @@ impl Cx<'_> {
             sources.push(self.read(SlotKey::Attr(*user, name.clone())));
         }
         let definers = self.facts.definers_below(class, &users, name);
-        let defined = self.for_all(definers, |cx, c| match cx.is_class_used(c)? {
-            true => cx.class_source(c, name),
-            false => Ok(None),
+        let defined = self.for_all(definers, |cx, c| {
+            if cx.is_class_used(c)? {
+                cx.class_source(c, name)
+            } else {
+                Ok(None)
+            }
         })?;
         sources.extend(defined.into_iter().flatten());
         let holders = match self.store.fields.get_mut(name) {

@@ -261,14 +261,20 @@ impl Cx<'_> {
             }
             Atom::Float => described("float", &[]),
             Atom::SingleFloat => described("singlefloat", &[]),
-            Atom::Str { char_, no_nul } => match char_ {
-                true => described("char", &[Const::Bool(*no_nul)]),
-                false => described("str", &[none, Const::Bool(*no_nul)]),
-            },
-            Atom::Uni { char_, no_nul } => match char_ {
-                true => described("unichar", &[Const::Bool(*no_nul)]),
-                false => described("unicode", &[none, Const::Bool(*no_nul)]),
-            },
+            Atom::Str { char_, no_nul } => {
+                if *char_ {
+                    described("char", &[Const::Bool(*no_nul)])
+                } else {
+                    described("str", &[none, Const::Bool(*no_nul)])
+                }
+            }
+            Atom::Uni { char_, no_nul } => {
+                if *char_ {
+                    described("unichar", &[Const::Bool(*no_nul)])
+                } else {
+                    described("unicode", &[none, Const::Bool(*no_nul)])
+                }
+            }
             Atom::ByteArray => described("bytearray", &[none, Const::Bool(false)]),
             Atom::Instance(Some(class)) => described("instance", &[Const::Obj(*class), none]),
             _ if depth > MAX_DEPTH => described("object", &[]),

@@ -246,9 +246,10 @@ impl Cx<'_> {
         }
         let raises_here = block.canraise() && i + 1 == block.operations.len();
         if raises_here {
-            pass.raises = match unknown {
-                true => Raises::Any,
-                false => self.raises(op.op, &args),
+            pass.raises = if unknown {
+                Raises::Any
+            } else {
+                self.raises(op.op, &args)
             };
             if catches_memory_error(block) {
                 pass.raises.add_memory_error(op.op, &args);
@@ -264,9 +265,10 @@ impl Cx<'_> {
         }
         let unfinished = result.val.is_bottom() || self.unreturned;
         if unfinished && self.lazy && ready && !wrong && !self.harmless {
-            let waits = match asked {
-                true => !self.gives_up,
-                false => self.asks_first(pass.before.0),
+            let waits = if asked {
+                !self.gives_up
+            } else {
+                self.asks_first(pass.before.0)
             };
             if waits {
                 return Ok(Next::Again);

@@ -404,10 +404,13 @@ impl Cx<'_> {
 
     fn coding(&mut self, encoding: &Val, decode: bool, no_nul: bool) -> Val {
         match encoding.const_str() {
-            Some(name) if Codec::named(name).is_some() => match decode {
-                true => Val::unicode(no_nul),
-                false => Val::str_(no_nul),
-            },
+            Some(name) if Codec::named(name).is_some() => {
+                if decode {
+                    Val::unicode(no_nul)
+                } else {
+                    Val::str_(no_nul)
+                }
+            }
             Some(other) => {
                 let message = format!("encoding {other} is not supported");
                 self.problem(ErrorCode::InvalidBuiltinArgument, message)

@@ -609,9 +609,10 @@ impl Cx<'_> {
 
     /// The result of an operation that is wrong.
     pub(crate) fn without_result(&self) -> Val {
-        match self.facts.recovering {
-            true => Val::error(),
-            false => Val::default(),
+        if self.facts.recovering {
+            Val::error()
+        } else {
+            Val::default()
         }
     }
 

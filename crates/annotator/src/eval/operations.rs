@@ -60,9 +60,10 @@ impl Cx<'_> {
     /// The outcome of an operation; bottom if it cannot succeed (so far).
     pub(crate) fn operation(&mut self, op: HlOp, args: &[Operand], vars: &[Local]) -> Known<Local> {
         let result = self.any_operation(op, args, vars)?;
-        let most = match makes_tuples(op, args) {
-            true => &NESTING_MADE,
-            false => &NESTING,
+        let most = if makes_tuples(op, args) {
+            &NESTING_MADE
+        } else {
+            &NESTING
         };
         if result.val.is_nested_beyond(most) {
             return Ok(self

@@ -176,9 +176,8 @@ pub(super) fn of_builtin_base(builtin: &str) -> String {
 
 /// The remedy for an attribute that no file has; `class` is the qualified name of the value's class.
 pub(crate) fn of_file(class: &str, name: &str) -> Option<&'static str> {
-    (class == "rpython.rlib.rfile.RFile"
-        && matches!(name, "__iter__" | "readlines" | "next"))
-    .then_some("read it line by line: `line = f.readline()`, until that is empty")
+    (class == "rpython.rlib.rfile.RFile" && matches!(name, "__iter__" | "readlines" | "next"))
+        .then_some("read it line by line: `line = f.readline()`, until that is empty")
 }
 
 /// The remedy for a method that no generator has; `class` is the qualified name of the value's class.

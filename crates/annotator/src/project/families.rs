@@ -220,9 +220,10 @@ impl Families {
                     Some(there) if there == here => {}
                     Some(there) => {
                         // The smaller one moves.
-                        let (from, to) = match groups[there].len() > groups[here].len() {
-                            true => (here, there),
-                            false => (there, here),
+                        let (from, to) = if groups[there].len() > groups[here].len() {
+                            (here, there)
+                        } else {
+                            (there, here)
                         };
                         let joined = std::mem::take(&mut groups[from]);
                         for j in &joined {

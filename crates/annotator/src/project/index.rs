@@ -438,9 +438,10 @@ impl View {
             NodeKey::Dispatch(..) => None,
             NodeKey::Prebuilt(_) | NodeKey::Attr(..) => {
                 dirty.faults = true;
-                match new.is_some_and(|s| !s.problems.is_empty()) {
-                    true => self.faults.data.insert(n),
-                    false => self.faults.data.remove(&n),
+                if new.is_some_and(|s| !s.problems.is_empty()) {
+                    self.faults.data.insert(n)
+                } else {
+                    self.faults.data.remove(&n)
                 };
                 return;
             }

@@ -57,9 +57,10 @@ impl Val {
             }
         }
         atoms.extend(a.iter().chain(b).cloned());
-        let const_ = match self.const_ == other.const_ {
-            true => self.const_.clone(),
-            false => None,
+        let const_ = if self.const_ == other.const_ {
+            self.const_.clone()
+        } else {
+            None
         };
         let mut v = ValData {
             none: self.none | other.none,

@@ -268,9 +268,10 @@ impl<F: FnMut(Batch)> Worker<F> {
         let end = first + self.options.limit;
         let mut quiet_from = first;
         loop {
-            let until = match gathered.open.is_empty() {
-                true => (quiet_from + self.options.settle).min(end),
-                false => end,
+            let until = if gathered.open.is_empty() {
+                (quiet_from + self.options.settle).min(end)
+            } else {
+                end
             };
             let Some(rest) = until.checked_duration_since(Instant::now()) else {
                 return true;
@@ -318,9 +319,10 @@ impl<F: FnMut(Batch)> Worker<F> {
                 && state.followed.matters(path, named)
             {
                 gathered.entries.insert(path.to_owned());
-                match open {
-                    true => gathered.open.insert(path.to_owned()),
-                    false => gathered.open.remove(path),
+                if open {
+                    gathered.open.insert(path.to_owned())
+                } else {
+                    gathered.open.remove(path)
                 };
                 matters = true;
             }

@@ -163,9 +163,12 @@ fn function(
     let count = f.args.len();
     let names: Vec<String> = f.args.iter().map(|(name, _)| quoted(name)).collect();
     let numbers: Vec<usize> = f.args.iter().map(|(_, t)| types.number(t)).collect();
-    let tables = |what: &str, items: Vec<String>, none: &str| match items.is_empty() {
-        true => format!("{what}[] = {{{none}}};"),
-        false => format!("{what}[] = {{{}}};", items.join(", ")),
+    let tables = |what: &str, items: Vec<String>, none: &str| {
+        if items.is_empty() {
+            format!("{what}[] = {{{none}}};")
+        } else {
+            format!("{what}[] = {{{}}};", items.join(", "))
+        }
     };
     let type_names = numbers.iter().map(|n| format!("&type_{n}")).collect();
     line(

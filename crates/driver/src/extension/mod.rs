@@ -169,9 +169,10 @@ pub(crate) fn shared_image(
     timings.phase("annotate", || {
         // A result that is not passed is an error of the shipped module's functions, too.
         let others = mismatches(roots);
-        match others.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::Diagnostics(others)),
+        if others.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Diagnostics(others))
         }
     })?;
     let found = compile_diagnostics(db, roots);

@@ -84,9 +84,10 @@ pub fn module_of(db: &Database, program: Program, file: File) -> Option<ObjId> {
     let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
     let mut name = String::new();
     for part in stem.rsplit('/').filter(|p| !p.is_empty()) {
-        name = match name.is_empty() {
-            true => part.to_owned(),
-            false => format!("{part}.{name}"),
+        name = if name.is_empty() {
+            part.to_owned()
+        } else {
+            format!("{part}.{name}")
         };
         let key = ModuleName::new(db, program, &*name);
         let module = module_named(db, key).as_ref();

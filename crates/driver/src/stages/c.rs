@@ -72,9 +72,10 @@ pub(crate) fn c_executable(
     let options = EmitOptions { checked };
     let made = program_files(&program, &mut source, Extent::Program(entry), options);
     let missing = source.missing(&program);
-    match missing.is_empty() {
-        true => made.map_err(|e| codegen_failure(&e)),
-        false => Err(Failure::Diagnostics(missing)),
+    if missing.is_empty() {
+        made.map_err(|e| codegen_failure(&e))
+    } else {
+        Err(Failure::Diagnostics(missing))
     }
 }
 

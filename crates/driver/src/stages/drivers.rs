@@ -111,9 +111,10 @@ pub(crate) fn portal_graph(
 
 /// The graph of a function with a merge point, in the form in which its calls are followed.
 pub(crate) fn followed(db: &dyn Db, f: LLFunction) -> Option<Arc<Portal>> {
-    match has_merge_point(db, f) {
-        true => split(db, f).ok(),
-        false => None,
+    if has_merge_point(db, f) {
+        split(db, f).ok()
+    } else {
+        None
     }
 }
 

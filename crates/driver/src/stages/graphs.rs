@@ -122,9 +122,10 @@ trait Stage {
         }
         let graph = Self::make(db, f, &recorder)?;
         if let Search::Missing(_) = kept {
-            let key = match Self::KEEPS_GRAPHS {
-                true => keep_graph(store, &graph),
-                false => content_key(&graph),
+            let key = if Self::KEEPS_GRAPHS {
+                keep_graph(store, &graph)
+            } else {
+                content_key(&graph)
             };
             if let Some(key) = key {
                 let result = KeptGraph::new(key, &graph);
@@ -442,9 +443,10 @@ noted! {
 
 fn make_gc(db: &dyn Db, f: LLFunction) -> Option<Traced> {
     let _timed = taipan_base::timed(db);
-    let before = match db.ends_with_command() {
-        true => make_exceptions(db, f)?,
-        false => exceptions(db, f)?,
+    let before = if db.ends_with_command() {
+        make_exceptions(db, f)?
+    } else {
+        exceptions(db, f)?
     };
     let recorder = Recorder::new(db, f.roots(db), &before.asked);
     let graph = with_passes(db, f, |p| gc_transform(&before.graph, &recorder, p));
@@ -453,8 +455,9 @@ fn make_gc(db: &dyn Db, f: LLFunction) -> Option<Traced> {
 
 /// [`gc`](fn@gc) for its only reader: kept for later rounds, if there are any.
 pub(crate) fn gc_once(db: &dyn Db, f: LLFunction) -> Option<Traced> {
-    match db.ends_with_command() {
-        true => make_gc(db, f),
-        false => gc(db, f),
+    if db.ends_with_command() {
+        make_gc(db, f)
+    } else {
+        gc(db, f)
     }
 }

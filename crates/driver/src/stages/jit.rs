@@ -45,9 +45,10 @@ pub(crate) fn jit_graph(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
 
 /// [`jit_graph`] for a reader that asks little of it: kept for later rounds, if there are any.
 pub(crate) fn jit_graph_once(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    match db.ends_with_command() {
-        true => make_jit_graph(db, f),
-        false => jit_graph(db, f),
+    if db.ends_with_command() {
+        make_jit_graph(db, f)
+    } else {
+        jit_graph(db, f)
     }
 }
 
@@ -69,9 +70,10 @@ fn graph_to_follow(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
 
 /// [`graph_to_follow`] for its only reader: kept for later rounds, if there are any.
 pub(crate) fn graph_to_follow_once(db: &dyn Db, f: LLFunction) -> Option<Arc<LLGraph>> {
-    match db.ends_with_command() {
-        true => make_graph_to_follow(db, f),
-        false => graph_to_follow(db, f),
+    if db.ends_with_command() {
+        make_graph_to_follow(db, f)
+    } else {
+        graph_to_follow(db, f)
     }
 }
 

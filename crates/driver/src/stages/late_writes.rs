@@ -61,9 +61,10 @@ pub(crate) fn believed_body(
     said: Arc<StructBody>,
 ) -> Arc<StructBody> {
     let class = ClassKey::new(db, roots, class);
-    let late = match said.immutable.is_empty() {
-        true => Arc::default(),
-        false => late_fields(db, class),
+    let late = if said.immutable.is_empty() {
+        Arc::default()
+    } else {
+        late_fields(db, class)
     };
     let mut own_lists: Vec<Arc<str>> = match may_have_drivers(db, roots) {
         true => taipan_jit::list_fields(&said).cloned().collect(),

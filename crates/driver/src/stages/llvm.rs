@@ -80,15 +80,14 @@ pub(crate) fn llvm_source(db: &dyn Db, f: LLFunction) -> Made<Source> {
             .map(|at| line_of(db, file, &spans, &lines, *at))
             .collect()
     };
-    let shown = match roots.program(db).options(db).debug {
-        true => {
-            let is_own = owns_variables(db, roots, written_as);
-            let variables = text.variables.iter();
-            variables
-                .map(|v| v.argument != 0 || is_own(&v.name))
-                .collect()
-        }
-        false => Vec::new(),
+    let shown = if roots.program(db).options(db).debug {
+        let is_own = owns_variables(db, roots, written_as);
+        let variables = text.variables.iter();
+        variables
+            .map(|v| v.argument != 0 || is_own(&v.name))
+            .collect()
+    } else {
+        Vec::new()
     };
     Ok(Arc::new(Source {
         file: file.path(db).as_str().into(),

@@ -82,18 +82,22 @@ fn emit(db: &dyn Db, f: LLFunction) -> Result<Arc<CompiledFunction>, Arc<Codegen
     let kept = search_of(db, f, kept_code);
     let described = f.roots(db).program(db).options(db).debug;
     emitted(db, f, code_name(db, f), &kept, |program, graph| {
-        with_compiler_for(db, f.roots(db), |c| match described {
-            true => c.compile_described(program, f.sym(db), graph),
-            false => c.compile(program, f.sym(db), graph),
+        with_compiler_for(db, f.roots(db), |c| {
+            if described {
+                c.compile_described(program, f.sym(db), graph)
+            } else {
+                c.compile(program, f.sym(db), graph)
+            }
         })
     })
 }
 
 /// What code is kept as: with what debuggers are told of it, or without.
 fn code_name(db: &dyn Db, f: LLFunction) -> &'static str {
-    match f.roots(db).program(db).options(db).debug {
-        true => "described_code",
-        false => "machine_code",
+    if f.roots(db).program(db).options(db).debug {
+        "described_code"
+    } else {
+        "machine_code"
     }
 }
 
@@ -195,9 +199,10 @@ pub(crate) fn code_lines(
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut compiler =
         FunctionCompiler::for_listings(roots.program(db).options(db).machine, OptLevel::Speed)?;
-    match asm {
-        true => compiler.placed_asm(&program, sym, graph),
-        false => compiler.placed_clif(&program, sym, graph),
+    if asm {
+        compiler.placed_asm(&program, sym, graph)
+    } else {
+        compiler.placed_clif(&program, sym, graph)
     }
 }
 

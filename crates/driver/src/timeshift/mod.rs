@@ -116,9 +116,10 @@ pub(crate) fn generated_text(
     let hinted = StageProgram::new(db, roots, GraphStage::Jit);
     let generator = Generator::new(&hinted, portal, Policy::default())
         .map_err(|e| lowlevel_errors::hint(db, roots, &e))?;
-    Ok(match timeshifted {
-        true => generator.timeshifted_text(),
-        false => generator.colors_text(),
+    Ok(if timeshifted {
+        generator.timeshifted_text()
+    } else {
+        generator.colors_text()
     })
 }
 

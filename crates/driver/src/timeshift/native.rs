@@ -94,28 +94,31 @@ impl Summaries for WithPortal<'_> {
     }
 
     fn summary(&self, f: &FuncSym) -> Option<Arc<Summary>> {
-        match *f == self.portal {
-            true => None,
-            false => self.summaries.summary(f),
+        if *f == self.portal {
+            None
+        } else {
+            self.summaries.summary(f)
         }
     }
 
     fn simplified(&self, f: &FuncSym) -> Option<Arc<LLGraph>> {
-        match *f == self.portal {
-            true => None,
-            false => self.summaries.simplified(f),
+        if *f == self.portal {
+            None
+        } else {
+            self.summaries.simplified(f)
         }
     }
 
     fn effects(&self, f: &FuncSym) -> Effects {
         let own = function_effects(self.db, self.key(f));
-        match self.callers.contains(f) {
-            true => Effects {
+        if self.callers.contains(f) {
+            Effects {
                 can_raise: true,
                 can_collect: true,
                 ..own
-            },
-            false => own,
+            }
+        } else {
+            own
         }
     }
 }

@@ -96,11 +96,10 @@ pub(super) fn call(c: &Cost, often: &str) -> Option<Said> {
                 (Some(file), Some(line)) => format!(" ({}:{line})", super::shown(file)),
                 _ => String::new(),
             };
-            let pure = match c.writes {
-                false => {
-                    "; since it writes nothing, `@elidable` if its result depends on its arguments alone"
-                }
-                true => "",
+            let pure = if c.writes {
+                ""
+            } else {
+                "; since it writes nothing, `@elidable` if its result depends on its arguments alone"
             };
             Said::new(
                 what,
@@ -143,9 +142,10 @@ pub(super) fn call(c: &Cost, often: &str) -> Option<Said> {
                     .rsplit('.')
                     .nth(1)
                     .is_some_and(|c| c.starts_with(|c: char| c.is_ascii_uppercase()));
-                let own = match is_method && c.unknown_arguments.contains(&0) {
-                    true => " (the first is its object)",
-                    false => "",
+                let own = if is_method && c.unknown_arguments.contains(&0) {
+                    " (the first is its object)"
+                } else {
+                    ""
                 };
                 Said::new(
                     what,
@@ -481,11 +481,10 @@ pub(super) fn refused(count: usize, why: &str) -> Said {
         1 => "a loop stays".to_owned(),
         n => format!("{n} loops stay"),
     };
-    let remedy = match why.contains("blocks already") {
-        true => {
-            "less code: fewer values of greens and promotions, `@dont_look_inside` on what is large"
-        }
-        false => "report it with the log, unless it is an error in the interpreter's own functions",
+    let remedy = if why.contains("blocks already") {
+        "less code: fewer values of greens and promotions, `@dont_look_inside` on what is large"
+    } else {
+        "report it with the log, unless it is an error in the interpreter's own functions"
     };
     Said::new(format!("{loops} interpreted"), why, remedy)
 }

@@ -36,13 +36,13 @@ pub(crate) fn section(db: &Database, args: &TestArgs, style: Style, report: &Tes
     let mut rows = Vec::new();
     let (mut all, mut executed) = (0, 0);
     for file in files(db, args, report) {
-        let missing = file
-            .missing()
-            .into_iter()
-            .map(|(first, last)| match first == last {
-                true => first.to_string(),
-                false => format!("{first}-{last}"),
-            });
+        let missing = file.missing().into_iter().map(|(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            }
+        });
         let missing = missing.collect::<Vec<_>>().join(", ");
         rows.push((
             shown_path(db, Utf8Path::new(&file.file)).to_string(),

@@ -129,9 +129,10 @@ fn traceback(db: &Database, style: Style, r: &TestResult, failure: &TestFailure)
             let _ = writeln!(out, "    ... {repeated} more call{s} of this kind");
             repeated = 0;
         }
-        let shown = match f.file == own {
-            true => r.file.as_str(),
-            false => shown_path(db, Utf8Path::new(&*f.file)).as_str(),
+        let shown = if f.file == own {
+            r.file.as_str()
+        } else {
+            shown_path(db, Utf8Path::new(&*f.file)).as_str()
         };
         if i > 0 {
             let _ = writeln!(out, "{}", "_ ".repeat(40).trim_end());
@@ -164,9 +165,10 @@ fn variables(locals: &[(String, String)]) -> String {
     let width = width.unwrap_or(0).max(NAME_WIDTH);
     let line = |(name, value): &(String, String)| format!("{name:width$} = {value}\n");
     let text: String = locals.iter().map(line).collect();
-    match text.is_empty() {
-        true => text,
-        false => format!("\n{text}"),
+    if text.is_empty() {
+        text
+    } else {
+        format!("\n{text}")
     }
 }
 

@@ -103,9 +103,10 @@ impl Style {
     }
 
     pub(super) fn paint(self, code: u8, text: &str) -> String {
-        match self.color {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.to_owned(),
+        if self.color {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
         }
     }
 
@@ -408,11 +409,12 @@ fn interpreted(style: Style, report: &TestReport) -> String {
 
 /// The result of each test, or its name if none ran.
 pub(crate) fn lines(style: Style, report: &TestReport) -> Vec<String> {
-    match report.results.is_empty() {
-        true => report.collected.ids.clone(),
-        false => (report.results.iter())
+    if report.results.is_empty() {
+        report.collected.ids.clone()
+    } else {
+        (report.results.iter())
             .map(|r| result_line(style, r))
-            .collect(),
+            .collect()
     }
 }
 

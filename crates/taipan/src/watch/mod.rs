@@ -129,9 +129,10 @@ pub(crate) fn launcher(args: &WatchArgs) -> Option<std::io::Result<Launcher>> {
     let WatchCommand::Run(args) = args.command() else {
         return None;
     };
-    let input = match Terminal::is_there() {
-        true => Input::Given,
-        false => Input::Inherited,
+    let input = if Terminal::is_there() {
+        Input::Given
+    } else {
+        Input::Inherited
     };
     let argv = std::iter::once(args.run.target.as_str())
         .chain(args.run.args().iter().map(String::as_str))

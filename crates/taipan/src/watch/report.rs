@@ -36,9 +36,10 @@ pub(super) fn told<T>(db: &Database, answer: &Answer<T>) -> Told {
     let here = std::env::current_dir()
         .ok()
         .and_then(|d| Utf8PathBuf::from_path_buf(d).ok());
-    let changed = match answer.changed.is_empty() {
-        true => String::new(),
-        false => format!("changed: {}\n", files(&answer.changed, here.as_deref())),
+    let changed = if answer.changed.is_empty() {
+        String::new()
+    } else {
+        format!("changed: {}\n", files(&answer.changed, here.as_deref()))
     };
     let phases = answer.round.timings.phases();
     Told {
@@ -112,9 +113,10 @@ fn times(
         parts.push(format!("{name} {}", ms(took)));
     }
     let total = ms(gathering + working);
-    match parts.is_empty() {
-        true => total,
-        false => format!("{total}: {}", parts.join(", ")),
+    if parts.is_empty() {
+        total
+    } else {
+        format!("{total}: {}", parts.join(", "))
     }
 }
 

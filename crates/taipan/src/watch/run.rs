@@ -102,9 +102,10 @@ impl Run {
     /// another one.
     fn failure(&self, db: &Database, f: &Failure) -> Shown {
         let running = self.runner.is_running();
-        let status = match running {
-            true => "the program goes on as it was before these errors",
-            false => "not started",
+        let status = if running {
+            "the program goes on as it was before these errors"
+        } else {
+            "not started"
         };
         Shown {
             ok: false,

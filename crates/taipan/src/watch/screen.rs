@@ -188,9 +188,10 @@ impl Screen {
         for line in page.told.changed.lines() {
             let _ = writeln!(out, "{}", dim(line));
         }
-        let status = match page.ok {
-            true => self.style(&page.status, |t| t.green().to_string()),
-            false => self.style(&page.status, |t| t.red().bold().to_string()),
+        let status = if page.ok {
+            self.style(&page.status, |t| t.green().to_string())
+        } else {
+            self.style(&page.status, |t| t.red().bold().to_string())
         };
         if !page.status.is_empty() {
             let _ = writeln!(out, "{status}");
@@ -255,9 +256,10 @@ impl Screen {
     }
 
     fn style(&self, text: &str, styled: impl Fn(&str) -> String) -> String {
-        match self.color {
-            true => styled(text),
-            false => text.to_owned(),
+        if self.color {
+            styled(text)
+        } else {
+            text.to_owned()
         }
     }
 

@@ -208,10 +208,7 @@ pub(super) fn with_graph<L: Level, R>(
             graph.update(db, roots, ask);
             work(db, graph)
         };
-        match in_query {
-            true => aside(db, run),
-            false => run(db),
-        }
+        if in_query { aside(db, run) } else { run(db) }
     });
     if in_query {
         // Neither import time nor annotation need be others where these are.

@@ -169,9 +169,10 @@ struct Typed {
 }
 
 fn set(nodes: &mut FxHashSet<NodeIx>, n: NodeIx, is_in: bool) {
-    match is_in {
-        true => nodes.insert(n),
-        false => nodes.remove(&n),
+    if is_in {
+        nodes.insert(n)
+    } else {
+        nodes.remove(&n)
     };
 }
 
@@ -186,9 +187,10 @@ impl Level for Typed {
         Fact {
             diagnostic: references.diagnostic.take().map(Box::new),
             flow: with_drivers.then(|| object_flow_of(db, f)).flatten(),
-            leaked: match with_drivers {
-                true => leaked_lists_of(db, f),
-                false => Arc::default(),
+            leaked: if with_drivers {
+                leaked_lists_of(db, f)
+            } else {
+                Arc::default()
             },
             differences: differences_of(db, f),
             attributes: attributes_of(db, f),
