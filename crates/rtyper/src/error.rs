@@ -87,4 +87,4 @@ pub type Typed<T> = Result<T, TyperError>;
 
 /// What an `rtype_*` method returns: the value of the operation, or none for an
 /// operation that never returns.
-pub type RType = Typed<Option<taipan_lltype::LLOperand>>;
+pub(crate) type RType = Typed<Option<taipan_lltype::LLOperand>>;

@@ -313,32 +313,32 @@ pub enum SliceKind {
 }
 
 /// A Signed operand.
-pub fn csigned(v: i64) -> LLOperand {
+pub(crate) fn csigned(v: i64) -> LLOperand {
     Operand::Const(LLConst::signed(v))
 }
 
 /// A Bool operand.
-pub fn cbool(v: bool) -> LLOperand {
+pub(crate) fn cbool(v: bool) -> LLOperand {
     Operand::Const(LLConst::Bool(v))
 }
 
 /// A field name operand.
-pub fn cfield(name: &str) -> LLOperand {
+pub(crate) fn cfield(name: &str) -> LLOperand {
     Operand::Const(LLConst::field(name))
 }
 
 /// A type operand.
-pub fn ctype(t: LLType) -> LLOperand {
+pub(crate) fn ctype(t: LLType) -> LLOperand {
     Operand::Const(LLConst::Void(VoidConst::Type(t)))
 }
 
 /// The Void operand that stands for nothing.
-pub fn cvoid() -> LLOperand {
+pub(crate) fn cvoid() -> LLOperand {
     Operand::Const(LLConst::void())
 }
 
 /// The flavour operand of a GC `malloc`.
-pub fn cflavor_gc() -> LLOperand {
+pub(crate) fn cflavor_gc() -> LLOperand {
     Operand::Const(LLConst::Void(VoidConst::Flavor {
         gc: true,
         zero: false,

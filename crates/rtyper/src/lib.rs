@@ -16,7 +16,7 @@
 mod annotate;
 mod attribute_uses;
 mod calls;
-pub mod containers;
+mod containers;
 mod convert;
 mod description;
 mod differences;
@@ -35,7 +35,7 @@ mod program;
 mod queries;
 mod remedies;
 mod repr;
-pub mod reprs;
+mod reprs;
 mod rtyper;
 mod specialize;
 mod statics;
@@ -45,16 +45,18 @@ mod translate_op;
 pub use attribute_uses::{
     AttributeOf, AttributeUses, Declaration, attribute_uses, declaration, prebuilt_attribute_uses,
 };
-pub use description::Description;
+pub(crate) use description::Description;
 pub use differences::{Difference, differences};
-pub use error::*;
-pub use hop::*;
-pub use llops::*;
+pub(crate) use error::RType;
+pub use error::{Typed, TyperError};
+pub(crate) use hop::*;
+pub(crate) use llops::*;
 pub use program::RtypedProgram;
 pub use queries::*;
-pub use repr::*;
+pub use repr::Repr;
+pub(crate) use repr::*;
 pub use rtyper::*;
-pub use specialize::{instruction_span, specialize};
+pub use specialize::instruction_span;
 pub use synth::entry_sym;
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ pub fn instruction_span(db: &dyn Db, spec: Spec, at: u32) -> Option<Span> {
 
 /// Types an annotated graph. A helper comes with what it is specialised by: its
 /// constant arguments are Void.
-pub fn specialize(
+pub(crate) fn specialize(
     rt: &RTyper<'_>,
     annotation: &FunctionAnnotation,
     helper: &[HelperArg],

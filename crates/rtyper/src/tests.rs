@@ -10,7 +10,8 @@ use taipan_interp::named_id;
 use taipan_lltype::LowLevel;
 use taipan_testkit::TestDb;
 
-use crate::{RTyper, Universe, specialize};
+use crate::specialize::specialize;
+use crate::{RTyper, Universe};
 
 fn int(nonneg: bool) -> SomeValue {
     SomeValue {

@@ -13,7 +13,7 @@ use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, Ty
 
 /// `bytearray`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ByteArrayRepr;
+pub(crate) struct ByteArrayRepr;
 
 impl ReprMethods for ByteArrayRepr {
     fn lowleveltype(&self) -> LLType {

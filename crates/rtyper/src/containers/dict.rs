@@ -30,7 +30,7 @@ pub struct DictRepr {
 }
 
 /// The Repr of the dicts of a creation site.
-pub fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
+pub(crate) fn dict_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
     if rt.is_inside(site) {
         return Ok(Repr::Recursive(RecursiveRepr { site, dict: true }));
     }
@@ -397,7 +397,7 @@ fn contains(hop: &Hop<'_>, d: &DictRepr) -> RType {
 }
 
 /// `{}`, `dict()`, `r_dict(...)`
-pub fn rtype_newdict(hop: &Hop<'_>) -> RType {
+pub(crate) fn rtype_newdict(hop: &Hop<'_>) -> RType {
     let Repr::Dict(d) = &hop.r_result else {
         return Err(TyperError::internal("newdict gives something else"));
     };

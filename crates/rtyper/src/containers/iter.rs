@@ -152,7 +152,7 @@ impl IterRepr {
 }
 
 /// The Repr of iterators over a container.
-pub fn iterator_repr(rt: &RTyper<'_>, container: &SomeValue, variant: &str) -> Typed<Repr> {
+pub(crate) fn iterator_repr(rt: &RTyper<'_>, container: &SomeValue, variant: &str) -> Typed<Repr> {
     let r = rt.getrepr(container)?;
     Ok(Repr::Iter(Arc::new(IterRepr::over(&r, variant)?)))
 }

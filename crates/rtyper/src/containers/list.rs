@@ -47,7 +47,7 @@ pub struct ListRepr {
 }
 
 /// The Repr of the lists of a creation site.
-pub fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
+pub(crate) fn list_repr(rt: &RTyper<'_>, site: SiteId) -> Typed<Repr> {
     if rt.is_inside(site) {
         return Ok(Repr::Recursive(RecursiveRepr { site, dict: false }));
     }
@@ -770,7 +770,7 @@ fn compare(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> RType {
 // ---- creation and conversion ----
 
 /// `[a, b, ...]`
-pub fn rtype_newlist(hop: &Hop<'_>) -> RType {
+pub(crate) fn rtype_newlist(hop: &Hop<'_>) -> RType {
     let list = super::list_of(&hop.r_result)?;
     list.require_list("a list display")?;
     let mut items = Vec::with_capacity(hop.nb_args());

@@ -30,7 +30,7 @@ use taipan_lltype::{
 use crate::hop::cvoid;
 use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, TyperError};
 
-pub use builder::BuilderRepr;
+pub(crate) use builder::BuilderRepr;
 pub(crate) use builder::rtype_new as new_builder;
 #[cfg(test)]
 pub(crate) use builtin::helper_repr;
@@ -38,21 +38,21 @@ pub(crate) use builtin::{
     call_helper, char_list, list_get_physical_size, math_pair, newlist_hint, resizelist_hint,
     rtype_zip,
 };
-pub use bytearray::ByteArrayRepr;
+pub(crate) use bytearray::ByteArrayRepr;
 pub(crate) use bytearray::of_length as bytearray_of_length;
 pub(crate) use custom::{KEY_FUNCTION, build_key_function};
-pub use dict::{DictRepr, dict_repr, rtype_newdict};
+pub(crate) use dict::{DictRepr, dict_repr, rtype_newdict};
 pub(crate) use iter::newiter;
-pub use iter::{IterRepr, iterator_repr};
+pub(crate) use iter::{IterRepr, iterator_repr};
 pub(crate) use list::assert_inside;
 pub(crate) use list::rtype_range;
-pub use list::{ListRepr, list_repr, rtype_newlist};
-pub use recursive::RecursiveRepr;
+pub(crate) use list::{ListRepr, list_repr, rtype_newlist};
+pub(crate) use recursive::RecursiveRepr;
 pub(crate) use recursive::inside_of_itself;
 pub(crate) use show::{gen_instance_show, gen_tuple_show, rtype_show};
-pub use statics::{convert_const, static_data};
-pub use text::{CharacterRepr, TextRepr};
-pub use tuple::{
+pub(crate) use statics::{convert_const, static_data};
+pub(crate) use text::{CharacterRepr, TextRepr};
+pub(crate) use tuple::{
     TupleRepr, gen_tuple_eq, gen_tuple_hash, newtuple, rtype_newtuple, tuple_getitem, tuple_items,
     tuple_repr,
 };
@@ -73,22 +73,22 @@ impl ReprMethods for SliceRepr {
 }
 
 /// The Repr of slices.
-pub fn slice_repr(_: &RTyper<'_>, _: &Arc<[SomeValue; 3]>) -> Typed<Repr> {
+pub(crate) fn slice_repr(_: &RTyper<'_>, _: &Arc<[SomeValue; 3]>) -> Typed<Repr> {
     Ok(Repr::Slice(Arc::new(SliceRepr)))
 }
 
 /// `a:b:c` inside `[]`
-pub fn rtype_newslice(_: &Hop<'_>) -> RType {
+pub(crate) fn rtype_newslice(_: &Hop<'_>) -> RType {
     Ok(Some(cvoid()))
 }
 
 /// Fields of a struct that a container Repr named by a forward reference.
-pub fn struct_body(_: &RTyper<'_>, _: &str) -> Option<Typed<StructBody>> {
+pub(crate) fn struct_body(_: &RTyper<'_>, _: &str) -> Option<Typed<StructBody>> {
     None
 }
 
 /// Binary operations where one side is a container, a string or a character.
-pub fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     if let Repr::Slice(_) = r2 {
         return Some(Err(crate::remedies::no_pair(hop.op, r1, r2)));
     }
@@ -107,7 +107,7 @@ pub fn rtype_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
 }
 
 /// Conversions between containers, strings and characters.
-pub fn conversion(
+pub(crate) fn conversion(
     llops: &LLOps<'_>,
     v: LLOperand,
     from: &Repr,

@@ -19,7 +19,7 @@ pub(super) fn prebuilt(rt: &RTyper<'_>, c: &Const, ty: LLType) -> Typed<LLConst>
 }
 
 /// A constant tuple in the low-level form of type `ty` (a pointer).
-pub fn convert_const(_: &RTyper<'_>, c: &Const, ty: LLType) -> Option<Typed<LLConst>> {
+pub(crate) fn convert_const(_: &RTyper<'_>, c: &Const, ty: LLType) -> Option<Typed<LLConst>> {
     let Const::Tuple(items) = c else { return None };
     let target = ty.pointee()?;
     (fields(target)?.fields.len() == items.len())
@@ -35,7 +35,7 @@ fn fields(ty: LLType) -> Option<&'static StructBody> {
 
 /// Contents of a prebuilt list, dict, bytearray or string builder, or of one of its parts, of a
 /// prebuilt tuple, or of the array of empty lists.
-pub fn static_data(
+pub(crate) fn static_data(
     rt: &RTyper<'_>,
     sym: &StaticSym,
     obj: Option<(ObjId, &ObjData)>,

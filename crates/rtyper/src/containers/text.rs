@@ -18,11 +18,11 @@ use crate::{
 
 /// Strings: of bytes, or unicode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TextRepr<const UNICODE: bool>;
+pub(crate) struct TextRepr<const UNICODE: bool>;
 
 /// Characters: of byte strings, or unicode.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct CharacterRepr<const UNICODE: bool>;
+pub(crate) struct CharacterRepr<const UNICODE: bool>;
 
 /// The Repr of strings of one kind.
 pub(super) fn text(unicode: bool) -> Repr {

@@ -25,7 +25,7 @@ pub struct TupleRepr {
 }
 
 /// The Repr of tuples of these items.
-pub fn tuple_repr(rt: &RTyper<'_>, items: &Arc<[SomeValue]>) -> Typed<Repr> {
+pub(crate) fn tuple_repr(rt: &RTyper<'_>, items: &Arc<[SomeValue]>) -> Typed<Repr> {
     let items: Typed<Vec<Repr>> = items.iter().map(|s| rt.getrepr(s)).collect();
     Ok(of_items(items?))
 }
@@ -77,12 +77,12 @@ fn tuple_of(r: &Repr) -> Typed<&TupleRepr> {
 }
 
 /// Reprs of the items of a tuple's Repr.
-pub fn tuple_items(r: &Repr) -> Typed<Vec<Repr>> {
+pub(crate) fn tuple_items(r: &Repr) -> Typed<Vec<Repr>> {
     Ok(tuple_of(r)?.items.to_vec())
 }
 
 /// A new tuple of values in the form of the Repr's items.
-pub fn newtuple(llops: &LLOps<'_>, r: &Repr, items: Vec<LLOperand>) -> Typed<LLOperand> {
+pub(crate) fn newtuple(llops: &LLOps<'_>, r: &Repr, items: Vec<LLOperand>) -> Typed<LLOperand> {
     let t = tuple_of(r)?;
     if t.items.is_empty() {
         return Ok(cvoid());
@@ -108,7 +108,7 @@ pub fn newtuple(llops: &LLOps<'_>, r: &Repr, items: Vec<LLOperand>) -> Typed<LLO
 }
 
 /// An item of a tuple, in the form of its own Repr, which comes too.
-pub fn tuple_getitem(
+pub(crate) fn tuple_getitem(
     llops: &LLOps<'_>,
     r: &Repr,
     v: LLOperand,
@@ -439,7 +439,7 @@ fn may_equal(kind: &SomeKind, c: &Const) -> bool {
 }
 
 /// `(a, b, ...)`
-pub fn rtype_newtuple(hop: &Hop<'_>) -> RType {
+pub(crate) fn rtype_newtuple(hop: &Hop<'_>) -> RType {
     if let Some(c) = hop.result_const() {
         return c.map(Some);
     }
@@ -484,7 +484,7 @@ fn convert_items(
 
 /// Emits the body of `tuple_eq`: the parameters are two tuples, the functions those
 /// of the items.
-pub fn gen_tuple_eq(
+pub(crate) fn gen_tuple_eq(
     llops: &LLOps<'_>,
     ty: LLType,
     fns: &[VoidConst],
@@ -500,7 +500,7 @@ pub fn gen_tuple_eq(
 }
 
 /// Emits the body of `tuple_hash`.
-pub fn gen_tuple_hash(
+pub(crate) fn gen_tuple_hash(
     llops: &LLOps<'_>,
     ty: LLType,
     fns: &[VoidConst],

@@ -7,7 +7,7 @@ use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperErro
 
 /// Bool.
 #[derive(Debug)]
-pub struct BoolRepr;
+pub(crate) struct BoolRepr;
 
 /// Methods that widen to Signed first.
 macro_rules! as_int {

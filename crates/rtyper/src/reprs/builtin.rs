@@ -17,7 +17,7 @@ use crate::{
 
 /// A builtin function: Void, known while compiling.
 #[derive(Debug)]
-pub struct BuiltinFunctionRepr;
+pub(crate) struct BuiltinFunctionRepr;
 
 impl ReprMethods for BuiltinFunctionRepr {
     fn lowleveltype(&self) -> LLType {
@@ -148,7 +148,7 @@ impl ReprMethods for BuiltinMethodRepr {
 }
 
 /// Bound builtin methods of one name convert like their selves.
-pub fn builtin_conversion(
+pub(crate) fn builtin_conversion(
     llops: &LLOps<'_>,
     v: LLOperand,
     from: &Repr,

@@ -148,7 +148,7 @@ pub(crate) fn may_be(s: &SomeValue, value: Option<&Const>) -> bool {
 
 /// Any class: a pointer to the root part of its vtable.
 #[derive(Debug)]
-pub struct RootClassRepr;
+pub(crate) struct RootClassRepr;
 
 impl ReprMethods for RootClassRepr {
     fn lowleveltype(&self) -> LLType {

@@ -10,7 +10,7 @@ use crate::{Description, Hop, RType, RTyper, Repr, ReprMethods, Typed, TyperErro
 
 /// Float.
 #[derive(Debug)]
-pub struct FloatRepr;
+pub(crate) struct FloatRepr;
 
 /// A number constant as a float, as Python converts it.
 pub(crate) fn const_as_float(c: &Const) -> Option<f64> {
@@ -114,7 +114,7 @@ impl ReprMethods for FloatRepr {
 
 /// SingleFloat: stored and cast, nothing else.
 #[derive(Debug)]
-pub struct SingleFloatRepr;
+pub(crate) struct SingleFloatRepr;
 
 impl ReprMethods for SingleFloatRepr {
     fn lowleveltype(&self) -> LLType {
@@ -156,7 +156,7 @@ pub(crate) fn comparison(op: HlOp) -> Option<NumOp> {
 
 /// Arithmetic and comparison where at least one side is a float and the other one
 /// any number.
-pub fn float_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn float_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let number = |r: &Repr| matches!(r, Repr::Float | Repr::Int(_) | Repr::Bool);
     if !number(r1) || !number(r2) || !matches!((r1, r2), (Repr::Float, _) | (_, Repr::Float)) {
         return None;

@@ -418,7 +418,7 @@ fn or(llops: &LLOps<'_>, a: LLOperand, b: LLOperand) -> LLOperand {
 }
 
 /// Identity of instances.
-pub fn instance_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn instance_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let (Repr::Instance(a), Repr::Instance(b)) = (r1, r2) else {
         return None;
     };
@@ -441,7 +441,7 @@ fn identity(hop: &Hop<'_>, a: &InstanceRepr, b: &InstanceRepr, op: PlainOp) -> R
 }
 
 /// Casts between classes one of which derives from the other, up or down.
-pub fn instance_conversion(
+pub(crate) fn instance_conversion(
     llops: &LLOps<'_>,
     v: LLOperand,
     from: &Repr,

@@ -288,7 +288,7 @@ impl ReprMethods for IntegerRepr {
 }
 
 /// Arithmetic and comparison of integers and bools.
-pub fn int_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn int_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let integral = |r: &Repr| matches!(r, Repr::Int(_) | Repr::Bool);
     if !integral(r1) || !integral(r2) {
         return None;
@@ -570,7 +570,7 @@ fn wider(r1: &Repr, r2: &Repr) -> IntegerRepr {
 }
 
 /// Conversions among bools, integers of all kinds and floats.
-pub fn num_conversion(
+pub(crate) fn num_conversion(
     llops: &LLOps<'_>,
     v: LLOperand,
     from: &Repr,

@@ -17,23 +17,23 @@ pub(crate) mod ptr;
 mod rlib;
 mod weakref;
 
-pub use bool::BoolRepr;
-pub use builtin::{BuiltinFunctionRepr, BuiltinMethodRepr, builtin_conversion};
-pub use class::{ClassesPbcRepr, RootClassRepr};
-pub use erased::ErasedRepr;
-pub use float::{FloatRepr, SingleFloatRepr, float_pair};
-pub use instance::{InstanceRepr, instance_conversion, instance_pair};
-pub use int::{IntegerRepr, int_pair, num_conversion};
-pub use none::{NoneRepr, VoidRepr, none_conversion, none_pair};
-pub use pbc::{
+pub(crate) use bool::BoolRepr;
+pub(crate) use builtin::{BuiltinFunctionRepr, BuiltinMethodRepr, builtin_conversion};
+pub(crate) use class::{ClassesPbcRepr, RootClassRepr};
+pub(crate) use erased::ErasedRepr;
+pub(crate) use float::{FloatRepr, SingleFloatRepr, float_pair};
+pub(crate) use instance::{InstanceRepr, instance_conversion, instance_pair};
+pub(crate) use int::{IntegerRepr, int_pair, num_conversion};
+pub(crate) use none::{NoneRepr, VoidRepr, none_conversion, none_pair};
+pub(crate) use pbc::{
     FrozenMethodRepr, FrozenPbcRepr, FunctionRepr, FunctionsPbcRepr, MethodsPbcRepr,
-    pbc_conversion, pbc_pair, unique_llfn,
+    pbc_conversion, pbc_pair,
 };
-pub use ptr::{
+pub(crate) use ptr::{
     AddressRepr, AdtMethRepr, InteriorPtrRepr, LLFuncRepr, LLTypeRepr, PtrRepr, address_access,
     address_pair, ptr_conversion, ptr_pair,
 };
-pub use weakref::WeakRefRepr;
+pub(crate) use weakref::WeakRefRepr;
 
 pub(crate) use pbc::{BoundMethods, common_to_methods};
 pub(crate) use weakref::prebuilt_weakref;

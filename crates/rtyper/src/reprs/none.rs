@@ -8,7 +8,7 @@ use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, Ty
 
 /// Always None: Void.
 #[derive(Debug)]
-pub struct NoneRepr;
+pub(crate) struct NoneRepr;
 
 impl ReprMethods for NoneRepr {
     fn lowleveltype(&self) -> LLType {
@@ -57,7 +57,7 @@ impl ReprMethods for NoneRepr {
 
 /// No value ever gets here: Void.
 #[derive(Debug)]
-pub struct VoidRepr;
+pub(crate) struct VoidRepr;
 
 impl ReprMethods for VoidRepr {
     fn lowleveltype(&self) -> LLType {
@@ -109,7 +109,7 @@ fn compared_by_value(r: &Repr) -> bool {
 }
 
 /// `is` against None, and `==` and `!=` where these mean the same.
-pub fn none_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn none_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let (robj, pos) = match (r1, r2) {
         (_, Repr::None) => (r1, 0),
         (Repr::None, _) => (r2, 1),
@@ -163,7 +163,7 @@ fn rtype_is_none(hop: &Hop<'_>, robj: &Repr, pos: usize, negate: bool) -> RType 
 }
 
 /// None as a null of any other Repr, and anything to None.
-pub fn none_conversion(
+pub(crate) fn none_conversion(
     llops: &LLOps<'_>,
     _: LLOperand,
     from: &Repr,

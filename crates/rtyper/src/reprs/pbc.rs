@@ -119,29 +119,6 @@ fn constant_attribute(hop: &Hop<'_>, what: Description) -> RType {
     }
 }
 
-/// The low-level function behind a function that is only ever called in one way:
-/// for helpers that get it as a Void argument.
-pub fn unique_llfn(rt: &RTyper<'_>, func: ObjId) -> Typed<FuncSym> {
-    let family = call_family(rt, func)?;
-    let mut found: Option<Target> = None;
-    for row in &family.rows {
-        for (f, t) in &row.targets {
-            if *f == func && found.is_some_and(|x| x != *t) {
-                return Err(TyperError::new(
-                    "a function that is specialised by its arguments cannot be a value",
-                ));
-            }
-            if *f == func {
-                found = Some(*t);
-            }
-        }
-    }
-    let target = found.ok_or_else(|| {
-        TyperError::new("this function is a value here, but nothing ever calls it")
-    })?;
-    rt.target_sym(target)
-}
-
 /// The functions that are called where this one is.
 pub(crate) fn call_family(rt: &RTyper<'_>, func: ObjId) -> Typed<Arc<CallFamily>> {
     let roots = rt.roots()?;
@@ -687,7 +664,7 @@ fn is_constant_kind(r: &Repr) -> bool {
 }
 
 /// Comparison of functions, classes and frozen instances.
-pub fn pbc_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn pbc_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     if let Some(result) = class_pair(hop, r1, r2) {
         return Some(result);
     }
@@ -736,7 +713,7 @@ fn compare(hop: &Hop<'_>) -> RType {
 }
 
 /// Conversions among PBCs.
-pub fn pbc_conversion(
+pub(crate) fn pbc_conversion(
     llops: &LLOps<'_>,
     v: LLOperand,
     from: &Repr,

@@ -447,7 +447,7 @@ impl ReprMethods for AdtMethRepr {
 }
 
 /// Items of arrays, and comparison of pointers.
-pub fn ptr_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn ptr_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let op = match hop.op {
         HlOp::Eq | HlOp::Is => Some(PlainOp::PtrEq),
         HlOp::Ne => Some(PlainOp::PtrNe),
@@ -556,7 +556,7 @@ fn interior_setitem(hop: &Hop<'_>, r: &InteriorPtrRepr) -> RType {
 
 /// Between pointer Reprs and what else has the same low-level type (a helper's
 /// argument may be any of the Reprs that end in that pointer).
-pub fn ptr_conversion(
+pub(crate) fn ptr_conversion(
     llops: &LLOps<'_>,
     v: LLOperand,
     from: &Repr,
@@ -583,7 +583,7 @@ pub fn ptr_conversion(
 
 /// Raw addresses.
 #[derive(Debug)]
-pub struct AddressRepr;
+pub(crate) struct AddressRepr;
 
 impl ReprMethods for AddressRepr {
     fn lowleveltype(&self) -> LLType {
@@ -621,7 +621,7 @@ impl ReprMethods for AddressRepr {
 }
 
 /// Arithmetic and comparison of addresses.
-pub fn address_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn address_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let op = hop.op.not_inplace();
     let (second, plain, result) = match (r1, r2, op) {
         (Repr::Address, Repr::Address, HlOp::Sub) => (Repr::Address, PlainOp::AdrDelta, *SIGNED),
@@ -652,7 +652,7 @@ pub fn address_pair(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
 }
 
 /// `adr.signed[i]` and its like, read and written.
-pub fn address_access(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
+pub(crate) fn address_access(hop: &Hop<'_>, r1: &Repr, r2: &Repr) -> Option<RType> {
     let (Repr::BuiltinMethod(m), Repr::Int(_) | Repr::Bool) = (r1, r2) else {
         return None;
     };
@@ -700,7 +700,7 @@ fn access_memory(hop: &Hop<'_>, r: &Repr, ty: LLType) -> RType {
 
 /// A low-level type as a value: Void.
 #[derive(Debug)]
-pub struct LLTypeRepr;
+pub(crate) struct LLTypeRepr;
 
 impl ReprMethods for LLTypeRepr {
     fn lowleveltype(&self) -> LLType {
@@ -735,7 +735,7 @@ impl ReprMethods for LLTypeRepr {
 
 /// A low-level function as a value: Void.
 #[derive(Debug)]
-pub struct LLFuncRepr;
+pub(crate) struct LLFuncRepr;
 
 impl ReprMethods for LLFuncRepr {
     fn lowleveltype(&self) -> LLType {

@@ -12,7 +12,7 @@ use crate::{Description, Hop, LLOps, RType, RTyper, Repr, ReprMethods, Typed, Ty
 
 /// A weak reference: an object of the collector's.
 #[derive(Debug)]
-pub struct WeakRefRepr;
+pub(crate) struct WeakRefRepr;
 
 impl ReprMethods for WeakRefRepr {
     fn lowleveltype(&self) -> LLType {
