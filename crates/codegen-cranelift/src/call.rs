@@ -19,7 +19,7 @@ use crate::run::with_heap;
 /// An exception that came out of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RaisedException {
-    /// Qualified name of its class.
+    /// Name of its class, without the module.
     pub class: String,
     /// The functions that it went through, as far as known, outermost first.
     pub traceback: Vec<TracebackPlace>,
