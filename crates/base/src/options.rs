@@ -21,11 +21,11 @@ pub struct LoadOptions {
     pub memory_limit: Option<u64>,
     /// The target is a test module: import time looks for its tests, not for an entry point.
     pub tests: bool,
-    /// Code checks what would be undefined behaviour (RPython: `--lldebug`).
+    /// Code checks for undefined behaviour (RPython: `--lldebug`).
     pub checked: bool,
-    /// Debuggers are told of the code.
+    /// Code comes with debug information.
     pub debug: bool,
-    /// The target is a module for Python: import time looks for what that offers, not for an entry point.
+    /// The target is a module for Python: import time looks for its functions and classes, not for an entry point.
     pub extension: bool,
     /// The program is a library for C: keys of the functions that it offers (`rpython.rlib.entrypoint`).
     pub entrypoints: Option<Arc<str>>,
@@ -36,9 +36,9 @@ pub struct LoadOptions {
     /// The passes over graphs that run.
     pub passes: PassSet,
     /// Native code that the program brings along may run while it is imported, with the user's rights: the
-    /// user trusts its folder, or has asked for a command that runs it anyway.
+    /// user trusts its folder, or has run a command that allows it.
     pub trusted: bool,
-    /// What `target()` is given as `args`.
+    /// The argument `args` of `target()`.
     pub target_options: Vec<String>,
     /// Options of the command line that a `conftest.py` of a test file has to declare.
     pub conftest_options: Vec<String>,
@@ -108,7 +108,7 @@ impl LoadOptions {
             passes: _,
             collector: _,
             debug: _,
-            // These change what import time makes: graphs depend on the objects.
+            // These change the objects of import time, which graphs depend on by themselves.
             path: _,
             step_limit: _,
             memory_limit: _,
@@ -218,7 +218,7 @@ fn default_memory_limit() -> u64 {
 mod tests {
     use super::*;
 
-    /// Options of the back end leave what import time made, and graphs, as they are.
+    /// Options of the back end leave the objects of import time, and graphs, as they are.
     #[test]
     fn stages_depend_on_their_options() {
         let plain = LoadOptions::limited(Vec::new(), 1);

@@ -81,7 +81,7 @@ impl KeyHasher {
     }
 }
 
-/// What a value hashes, as part of a key.
+/// The bytes that a value hashes, as part of a key.
 struct Whole<'a>(&'a mut blake3::Hasher);
 
 impl Hasher for Whole<'_> {

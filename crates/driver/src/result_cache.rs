@@ -43,7 +43,7 @@ pub struct Question<'a> {
     pub what: &'static str,
     /// The program it is about.
     pub program: Program,
-    /// Whatever else the answer depends on, beside the options of the program.
+    /// Further data that the result depends on, beside the options of the program.
     pub options: &'a [&'a str],
     /// It is about the program from its entry point on, and somebody may want to know how
     /// much that is.

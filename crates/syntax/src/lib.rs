@@ -37,7 +37,7 @@ use taipan_base::TextRange;
 pub struct SyntaxError {
     /// Where.
     pub range: TextRange,
-    /// What is wrong.
+    /// The fault.
     pub problem: SyntaxProblem,
 }
 

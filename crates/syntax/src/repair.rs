@@ -14,7 +14,7 @@ use crate::{SyntaxError, SyntaxProblem};
 /// No more lines than this are parsed alone.
 const MAX_LINES: usize = 5_000;
 
-/// What may be missing at the end of a statement, and the problem without it.
+/// A token that may be missing at the end of a statement, and the problem without it.
 fn continuations() -> [(&'static str, SyntaxProblem); 3] {
     [
         (" 0", SyntaxProblem::ExpectedExpression),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::root;
 
-/// The crates from the parser to the command line: what they report is read by people.
+/// The crates from the parser to the command line, whose reports people read.
 const CRATES: &[&str] = &[
     "base",
     "code",
@@ -115,7 +115,7 @@ fn tokens(source: &str) -> Vec<(Token, usize)> {
     out
 }
 
-/// A text without escapes, `r"..."` or `r#"..."#`, and what stands behind it.
+/// A text without escapes, `r"..."` or `r#"..."#`, and the rest of the source.
 fn raw_text(source: &str) -> Option<(&str, &str)> {
     let inner = source.strip_prefix('r')?;
     let marks = inner.len() - inner.trim_start_matches('#').len();
@@ -124,7 +124,7 @@ fn raw_text(source: &str) -> Option<(&str, &str)> {
     inner.split_once(end.as_str())
 }
 
-/// The text up to the closing quote, with escapes left out, and what stands behind it.
+/// The text up to the closing quote, with escapes left out, and the rest of the source.
 fn plain_text(source: &str) -> (String, &str) {
     let mut text = String::new();
     let mut chars = source.char_indices();
@@ -138,7 +138,7 @@ fn plain_text(source: &str) -> (String, &str) {
     (text, "")
 }
 
-/// What stands behind a character or a lifetime.
+/// The rest of the source behind a character or a lifetime.
 fn behind_character(source: &str) -> &str {
     let inner = &source[1..];
     let mut chars = inner.char_indices();
@@ -299,7 +299,7 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     out.sort();
 }
 
-/// What is wrong with a text, as lines and tokens.
+/// The faults of a text, as lines and tokens.
 fn wrong(tokens: &[(Token, usize)], constants: &BTreeSet<String>) -> Vec<String> {
     let mut out = Vec::new();
     for (i, (token, line)) in tokens.iter().enumerate() {

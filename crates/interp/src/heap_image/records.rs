@@ -125,7 +125,7 @@ fn with<R>(db: &dyn Db, work: impl FnOnce(&mut Warm) -> R) -> R {
     db.warm().with("records of import time", work)
 }
 
-/// What import time reads of a program itself: its target, and options.
+/// The inputs of import time that a program itself has: its target, and options.
 type MadeWith = (Utf8PathBuf, LoadOptions);
 
 fn inputs(db: &dyn Db, program: Program) -> MadeWith {

@@ -193,7 +193,7 @@ pub(crate) enum TestEngine {
 /// Ways of pytest to capture output. Each test is a process of its own here, so `sys` is `fd`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Capture {
-    /// What the process writes; it is shown if the test fails.
+    /// The output of the process is shown if the test fails.
     Fd,
     /// The same.
     Sys,
