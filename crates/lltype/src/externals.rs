@@ -295,6 +295,13 @@ pub fn external(name: &str) -> Option<FuncSym> {
     find_external(name).map(External::symbol)
 }
 
+/// The name of an external function for people: those of the runtime are mostly called as those of the system are.
+pub fn shown_name(name: &str) -> &str {
+    let prefixes = ["rpy_os_", "rpy_file_", "rpy_"];
+    let short = prefixes.iter().find_map(|p| name.strip_prefix(p));
+    short.unwrap_or(name)
+}
+
 /// What a machine does not have that an external function needs; none if the function is there.
 pub fn missing_on(machine: Machine, name: &str) -> Option<&'static str> {
     if !machine.is_wasm() {

@@ -409,6 +409,14 @@ primitives! {
             ..StructBody::default()
         })),
     });
+    /// The container of prebuilt weak references, laid out like those of the collector's.
+    WEAKREF = LLType::gc_struct(
+        "weakref",
+        StructBody {
+            fields: vec![Field { name: "target".into(), ty: OBJECT.ptr() }],
+            ..StructBody::default()
+        },
+    ).kind().clone();
 }
 
 fn string_body(item: LLType) -> StructBody {

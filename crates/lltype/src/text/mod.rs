@@ -22,6 +22,9 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+pub use parse::{constant as parse_constant, declaration, ty as parse_type};
+pub use print::{constant as fmt_constant, declarations, ty as fmt_type};
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Formatter};
 
@@ -121,11 +124,11 @@ impl TextDialect for LowLevel {
     type Names = LLNames;
 
     fn declare(graph: &LLGraph, names: &mut LLNames) -> String {
-        print::declarations(graph, names)
+        declarations(graph, names, |t| *t)
     }
 
     fn parse_declaration(cursor: &mut Cursor<'_>, names: &mut LLNames) -> Result<bool, ParseError> {
-        parse::declaration(cursor, names)
+        declaration(cursor, names)
     }
 
     fn parse_op(name: &str) -> Option<LLOp> {

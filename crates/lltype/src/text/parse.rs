@@ -14,7 +14,11 @@ use crate::{
 
 type Parsed<T> = Result<T, ParseError>;
 
-pub(super) fn declaration(cursor: &mut Cursor<'_>, names: &mut LLNames) -> Parsed<bool> {
+/// One declaration of a struct or a function, if there is one at the cursor.
+///
+/// # Errors
+/// What is there instead.
+pub fn declaration(cursor: &mut Cursor<'_>, names: &mut LLNames) -> Parsed<bool> {
     if cursor.eat_word("struct") {
         let label = name(cursor)?;
         let t = structure(cursor, label, names)?;
@@ -173,7 +177,11 @@ fn func(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<FuncSym> {
     }
 }
 
-pub(super) fn ty(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLType> {
+/// A type.
+///
+/// # Errors
+/// What is there instead.
+pub fn ty(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLType> {
     if cursor.eat("*") {
         return Ok(ty(cursor, names)?.ptr());
     }
@@ -252,7 +260,11 @@ fn int_type(word: &str) -> Option<IntKind> {
     Some(IntKind { signed, bits })
 }
 
-pub(super) fn constant(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLConst> {
+/// A constant.
+///
+/// # Errors
+/// What is there instead.
+pub fn constant(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLConst> {
     if cursor.eat("&") {
         return symbol(cursor, names);
     }

@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use taipan_graph::Const;
 use taipan_graph::text::fmt_const;
+use taipan_graph::{Const, Dialect, Graph};
 
 use super::LLNames;
 use crate::{
-    FuncKind, FuncSym, HelperArg, LLConst, LLGraph, LLType, STR, StaticSym, StructId, TypeKind,
-    UNICODE, VoidConst,
+    FuncKind, FuncSym, HelperArg, LLConst, LLType, STR, StaticSym, StructId, TypeKind, UNICODE,
+    VoidConst,
 };
 
 /// Something to print with the names at hand.
@@ -63,7 +63,11 @@ where
     Ok(())
 }
 
-pub(super) fn ty(t: LLType, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Result {
+/// Writes a type.
+///
+/// # Errors
+/// Those of the formatter.
+pub fn ty(t: LLType, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Result {
     match t.kind() {
         TypeKind::Ptr(to) => write!(f, "*{}", With(to, names)),
         TypeKind::Struct(s) => {
@@ -101,7 +105,11 @@ pub(super) fn ty(t: LLType, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Resu
     }
 }
 
-pub(super) fn constant(c: &LLConst, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Result {
+/// Writes a constant.
+///
+/// # Errors
+/// Those of the formatter.
+pub fn constant(c: &LLConst, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Result {
     match c {
         LLConst::Void(v) => void(v, names, f),
         LLConst::Null(t) => write!(f, "null {}", With(t, names)),
@@ -147,7 +155,11 @@ fn void(c: &VoidConst, names: &LLNames, f: &mut Formatter<'_>) -> fmt::Result {
 
 /// Names all structs and functions that the graph mentions, and declares them, those
 /// that others mention first.
-pub(super) fn declarations(graph: &LLGraph, names: &mut LLNames) -> String {
+pub fn declarations<D: Dialect<Const = LLConst>>(
+    graph: &Graph<D>,
+    names: &mut LLNames,
+    type_of: impl Fn(&D::Ty) -> LLType,
+) -> String {
     let mut d = Declarations {
         names,
         text: String::new(),
@@ -159,7 +171,7 @@ pub(super) fn declarations(graph: &LLGraph, names: &mut LLNames) -> String {
     {
         let block = graph.block(b);
         for v in block.definitions() {
-            d.ty(*graph.ty(v));
+            d.ty(type_of(graph.ty(v)));
         }
     }
     graph.for_each_const(&mut |c| d.constant(c));

@@ -3,8 +3,7 @@
 use taipan_graph::Const;
 use taipan_interp::ObjData;
 use taipan_lltype::{
-    Field, GCREF, LLConst, LLOperand, LLType, OBJECT, StaticData, StaticSym, StaticValue,
-    StructBody, View,
+    GCREF, LLConst, LLOperand, LLType, OBJECT, StaticData, StaticSym, StaticValue, View, WEAKREF,
 };
 
 use crate::reprs::InstanceRepr;
@@ -29,7 +28,7 @@ impl ReprMethods for WeakRefRepr {
         match c {
             Const::None => Ok(LLConst::Null(*GCREF)),
             Const::Obj(o) if matches!(&*rt.object(*o)?, ObjData::WeakRef(_)) => {
-                let sym = StaticSym::Object(*o, prebuilt_type());
+                let sym = StaticSym::Object(*o, *WEAKREF);
                 Ok(LLConst::data(sym, *GCREF))
             }
             _ => Err(TyperError::internal("a weak reference that is none")),
@@ -50,25 +49,11 @@ impl ReprMethods for WeakRefRepr {
     }
 }
 
-/// The container of prebuilt weak references, laid out like those of the collector's.
-fn prebuilt_type() -> LLType {
-    LLType::gc_struct(
-        "weakref",
-        StructBody {
-            fields: vec![Field {
-                name: "target".into(),
-                ty: OBJECT.ptr(),
-            }],
-            ..StructBody::default()
-        },
-    )
-}
-
 /// The contents of a prebuilt weak reference to that object.
 pub(crate) fn prebuilt_weakref(rt: &RTyper<'_>, target: &Const) -> Typed<StaticData> {
     let target = rt.convert_const_to(target, OBJECT.ptr())?;
     Ok(StaticData {
-        ty: prebuilt_type(),
+        ty: *WEAKREF,
         value: StaticValue::Struct(vec![StaticValue::Const(target)]),
         readonly: false,
     })
