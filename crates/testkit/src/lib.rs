@@ -6,6 +6,7 @@
 
 mod damage;
 mod flow_files;
+mod graphs;
 mod trial;
 
 pub use damage::{damaged, edited, slightly_damaged};
@@ -17,6 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
 pub use flow_files::check_flow_files;
+pub use graphs::{Numbers, random_graph, with_ends};
 use taipan_base::{Db, File, Files, MemorySystem, Program, System, WarmState, sync};
 
 /// A database over files in memory that logs which queries execute.
