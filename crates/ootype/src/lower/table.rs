@@ -1,0 +1,247 @@
+//! Which operation becomes what.
+
+use std::slice::from_ref;
+
+use taipan_graph::{Operand, Operation};
+use taipan_lltype::{ConstantOperand, LLConst, LLOperand, LowLevel, TIMESTAMP_UNIT, View};
+
+use super::objects::nothing;
+use super::{Lowerer, operand, truth};
+use crate::{Lack, ObjectOp};
+
+/// Finalizers of the shipped library that need not run: they free what the host frees when the program ends.
+const HARMLESS: &[&str] = &["rpython.rlib.rthread.Lock.__del__"];
+
+fn is_harmless(finalizer: &LLOperand) -> bool {
+    finalizer
+        .as_function()
+        .is_some_and(|f| HARMLESS.contains(&f.name()))
+}
+
+impl Lowerer<'_> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: an arm per operation, with few lines each"
+    )]
+    pub(super) fn translate(
+        &mut self,
+        view: View<'_, LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<(), Lack> {
+        let result = op.result;
+        match view {
+            View::Getfield {
+                object,
+                field: step,
+            }
+            | View::Getsubstruct {
+                object,
+                field: step,
+            }
+            | View::Getarrayitem {
+                array: object,
+                index: step,
+            }
+            | View::Getarraysubstruct {
+                array: object,
+                index: step,
+            } => {
+                self.load(object, from_ref(step), result)?;
+            }
+            View::Setfield {
+                object,
+                field: step,
+                value,
+            }
+            | View::BareSetfield {
+                object,
+                field: step,
+                value,
+            }
+            | View::Setarrayitem {
+                array: object,
+                index: step,
+                value,
+            }
+            | View::BareSetarrayitem {
+                array: object,
+                index: step,
+                value,
+            } => {
+                self.store(object, from_ref(step), value, result)?;
+            }
+            View::Getinteriorfield { object, path } => self.load(object, path, result)?,
+            View::Setinteriorfield {
+                object,
+                path,
+                value,
+            }
+            | View::BareSetinteriorfield {
+                object,
+                path,
+                value,
+            } => {
+                self.store(object, path, value, result)?;
+            }
+            View::Getarraysize { array } => self.length(array, &[], result)?,
+            View::Getinteriorarraysize { object, path } => self.length(object, path, result)?,
+            View::GcCopyArray {
+                source,
+                dest,
+                source_start,
+                dest_start,
+                length,
+            } => {
+                self.copy_items([source, dest], [source_start, dest_start, length], result)?;
+            }
+            View::ShrinkArray { array, length } => {
+                self.pointee(array)?.as_struct().ok_or(Lack::Addresses)?;
+                let done = self.out.new_var("", crate::OOType::Void);
+                self.object(
+                    ObjectOp::Shrink,
+                    vec![operand(array), operand(length)],
+                    done,
+                );
+                self.same(truth(true), result);
+            }
+            View::Malloc {
+                destructor: Some(f),
+                ..
+            } if !is_harmless(f) => {
+                return Err(Lack::Finalizers);
+            }
+            View::GcFqRegister { .. } | View::GcFqNextDead { .. } => return Err(Lack::Finalizers),
+            View::Malloc { ty, flavor, .. } => {
+                self.allocate(ty, flavor, None, result)?;
+            }
+            View::MallocVarsize { ty, flavor, length }
+            | View::GcMallocFilled { ty, flavor, length } => {
+                self.allocate(ty, flavor, Some(length), result)?;
+            }
+            View::CastPointer { value } | View::CastOpaquePtr { value } => {
+                self.cast(operand(value), result)?;
+            }
+            View::PtrEq { left, right } => {
+                let args = vec![operand(left), operand(right)];
+                self.object(ObjectOp::Is, args, result);
+            }
+            View::PtrNe { left, right } => {
+                let args = vec![operand(left), operand(right)];
+                let is = self.push(ObjectOp::Is, args, crate::OOType::Bool);
+                self.not(is, result);
+            }
+            View::PtrIszero { value } => {
+                self.object(ObjectOp::IsNull, vec![operand(value)], result);
+            }
+            View::PtrNonzero { value } => {
+                let args = vec![operand(value)];
+                let is = self.push(ObjectOp::IsNull, args, crate::OOType::Bool);
+                self.not(is, result);
+            }
+            View::IndirectCall { callee, args, .. } => {
+                let args = std::iter::once(callee).chain(args).map(operand).collect();
+                self.object(ObjectOp::Call, args, result);
+            }
+            View::GcIdentityhash { object } | View::GcId { object } => {
+                let ty = self.pointee(object).map_err(|_| Lack::IdentityOfArrays)?;
+                if !self.is_instance(ty) {
+                    return Err(Lack::IdentityOfArrays);
+                }
+                self.object(ObjectOp::IdentityHash, vec![operand(object)], result);
+            }
+            View::WeakrefCreate { object } => {
+                self.object(ObjectOp::NewWeakref, vec![operand(object)], result);
+            }
+            View::WeakrefDeref { weakref } => {
+                self.object(ObjectOp::Deref, vec![operand(weakref)], result);
+            }
+            View::Likely { value }
+            | View::Unlikely { value }
+            | View::Hint { value, .. }
+            | View::JitForceVirtual { value }
+            | View::RawMallocUsage { size: value } => self.same(operand(value), result),
+            View::WeAreJitted {} | View::JitIsConstant { .. } | View::JitIsVirtual { .. } => {
+                self.same(truth(false), result)
+            }
+            View::GcCanMove { .. } | View::GcWritebarrierBeforeCopy { .. } => {
+                self.same(truth(true), result);
+            }
+            View::JitTraceLength {} => self.signed(-1, op),
+            View::LlGetTimestampUnit {} => self.signed(TIMESTAMP_UNIT, op),
+            View::JitMarker { .. }
+            | View::JitNote { .. }
+            | View::JitAssertGreen { .. }
+            | View::JitSetParam { .. }
+            | View::JitForceVirtualizable { .. }
+            | View::JitForceQuasiImmutable { .. }
+            | View::JitRecordExactClass { .. }
+            | View::JitRecordExactValue { .. }
+            | View::JitRecordKnownResult { .. }
+            | View::Keepalive { .. }
+            | View::GcCollect { .. }
+            | View::GcCollectMinor {}
+            | View::GcWritebarrier { .. }
+            | View::ZeroGcPointersInside { .. }
+            | View::DebugPrintTraceback {} => self.same(nothing(), result),
+            View::RawMalloc { .. }
+            | View::RawFree { .. }
+            | View::Free { .. }
+            | View::RawMemclear { .. }
+            | View::RawMemset { .. }
+            | View::RawMemcopy { .. }
+            | View::RawMemmove { .. }
+            | View::RawLoad { .. }
+            | View::RawStore { .. } => return Err(Lack::RawMemory),
+            View::GcLoadIndexed { .. } | View::GcStoreIndexed { .. } => {
+                return Err(Lack::Reinterpretation);
+            }
+            View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {
+                return Err(Lack::ThreadLocals);
+            }
+            View::JitEnter { .. } => return Err(Lack::Jit),
+            _ if crate::OOOp::is_shared(op.op) => self.shared(op),
+            View::CastPtrToInt { .. }
+            | View::CastIntToPtr { .. }
+            | View::CastPtrToAdr { .. }
+            | View::CastAdrToPtr { .. }
+            | View::CastAdrToInt { .. }
+            | View::CastIntToAdr { .. }
+            | View::DirectFieldptr { .. }
+            | View::DirectArrayitems { .. }
+            | View::DirectPtradd { .. }
+            | View::AdrAdd { .. }
+            | View::AdrSub { .. }
+            | View::AdrDelta { .. }
+            | View::AdrLt { .. }
+            | View::AdrLe { .. }
+            | View::AdrEq { .. }
+            | View::AdrNe { .. }
+            | View::AdrGt { .. }
+            | View::AdrGe { .. } => return Err(Lack::Addresses),
+            // Those of the collector's transform, and of code that is made while a program runs.
+            _ => return Err(Lack::Operation(op.op.to_string())),
+        }
+        Ok(())
+    }
+
+    fn not(&mut self, value: crate::OOOperand, result: taipan_graph::VarId) {
+        let op = taipan_lltype::PlainOp::BoolNot.into();
+        self.emit(crate::OOOp::Low(op), vec![value], result);
+    }
+
+    fn signed(&mut self, n: i64, op: &Operation<LowLevel>) {
+        self.same(Operand::Const(LLConst::signed(n)), op.result);
+    }
+
+    /// Whether a type is that of the instances of a class.
+    fn is_instance(&self, ty: taipan_lltype::LLType) -> bool {
+        let mut ty = Some(ty);
+        while let Some(t) = ty {
+            if t == *taipan_lltype::OBJECT {
+                return true;
+            }
+            ty = crate::base_of(t, self.program);
+        }
+        false
+    }
+}
