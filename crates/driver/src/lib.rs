@@ -58,6 +58,7 @@ mod typed;
 mod unreached;
 mod unused;
 mod value;
+mod wasmgc;
 mod waves;
 mod web;
 
@@ -133,5 +134,6 @@ pub use timing::Timings;
 pub use trust::TrustedFolders;
 pub use unreached::unreached_by_all;
 pub use value::{Literal, python_text};
+pub use wasmgc::{build_wasmgc, wasmgc_module};
 pub use waves::Wave;
 pub use web::{build_web, web_folder};

@@ -267,6 +267,8 @@ pub(crate) enum Backend {
     Llvm,
     /// Python 3, in one file.
     Python,
+    /// WebAssembly with the host's garbage collector, for Node 22 or later (with `--target wasm32-wasi`).
+    Wasmgc,
 }
 
 impl Backend {
@@ -277,6 +279,7 @@ impl Backend {
             Backend::C => "c",
             Backend::Llvm => "llvm",
             Backend::Python => "python",
+            Backend::Wasmgc => "wasmgc",
         }
     }
 }

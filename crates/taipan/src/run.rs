@@ -50,6 +50,10 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
             taipan_driver::Engine::Python
         }
     };
+    if args.code.backend == Some(Backend::Wasmgc) {
+        let text = "Node runs what --backend wasmgc makes: `taipan build` makes it";
+        return context.fail(&Failure::Usage(text.to_owned()));
+    }
     if args.for_machine.web() {
         let text = "a page is for a browser to run: `taipan build --target web` makes it";
         return context.fail(&Failure::Usage(text.to_owned()));
@@ -216,6 +220,10 @@ fn make(
         taipan_driver::build_library(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
+    if args.code.backend == Some(Backend::Wasmgc) {
+        taipan_driver::build_wasmgc(db, load, target, output, timings)?;
+        return Ok(Vec::new());
+    }
     if args.code.backend == Some(Backend::Llvm) {
         let options = source_options(args);
         build_llvm(db, load, target, output, &options, timings)?;
@@ -339,11 +347,19 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
             "--keep-source and --lto are about C files, and executables for other machines are made by \
              Cranelift: leave them out"
         }
+        Backend::Wasmgc if args.for_machine.web() => {
+            "--target web: pages run programs with linear memory so far: leave out --backend"
+        }
+        Backend::Wasmgc if keep || lto => {
+            "--keep-source and --lto are about C files: leave them out"
+        }
         Backend::Cranelift | Backend::Python if keep || lto => {
             "--keep-source and --lto are about C files: give --backend c or -O2, too"
         }
         Backend::Llvm if lto => "--lto is about C files: give --backend c, or leave it out",
-        Backend::Cranelift | Backend::Llvm | Backend::C | Backend::Python => return Ok(()),
+        Backend::Cranelift | Backend::Llvm | Backend::C | Backend::Python | Backend::Wasmgc => {
+            return Ok(());
+        }
     };
     Err(Failure::Usage(text.to_owned()))
 }
@@ -360,6 +376,10 @@ pub(crate) fn watchable(options: &CodeOptions, machine: Machine) -> Result<(), F
         let text = "watched programs are machine code: leave out --backend";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if options.backend == Some(Backend::Wasmgc) {
+        let text = "watched programs for WebAssembly are made by way of C: leave out --backend";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     supported(options, machine)
 }
 
@@ -374,6 +394,15 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
             )));
         }
         Backend::Cranelift => {}
+        Backend::Wasmgc if !machine.is_wasm() => {
+            return Err(Failure::Usage(
+                "--backend wasmgc makes WebAssembly: give --target wasm32-wasi, too".to_owned(),
+            ));
+        }
+        Backend::Wasmgc => {
+            let why = "the host manages the memory of programs that --backend wasmgc makes";
+            options.collector.only_generational(why)?;
+        }
         Backend::Python => options.collector.supports_python()?,
         Backend::C if options.jit() => {
             return Err(Failure::Usage(WITHOUT_JIT.to_owned()));

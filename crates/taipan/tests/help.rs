@@ -91,7 +91,7 @@ fn every_way_to_make_code_that_is_offered_works() {
     for command in ["run", "build"] {
         let help = help(command);
         let backends = values(&help, "--backend");
-        assert_eq!(backends, ["cranelift", "c", "llvm", "python"]);
+        assert_eq!(backends, ["cranelift", "c", "llvm", "python", "wasmgc"]);
         // A list without explanations.
         let collectors = "[possible values: generational, ref, boehm, none]";
         assert!(help.contains(collectors), "{help}");
@@ -160,6 +160,7 @@ const USES: &[&str] = &[
     "run --backend c -O1 --passes=-all,+inlining main.py",
     "build --backend python -o made.py main.py",
     "run --backend python main.py",
+    "build --target wasm32-wasi --backend wasmgc -g -o made.wasm main.py",
     "run --lldebug --quiet --gc ref main.py",
     "call --lldebug --engine native --gc ref --passes=-inlining main.py:double 3",
     "test --lldebug=false --gc ref test_main.py",

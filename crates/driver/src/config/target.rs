@@ -32,7 +32,7 @@ pub struct TargetConfig {
     pub target_options: Option<Vec<String>>,
     /// Engine of `taipan run`.
     pub engine: Option<String>,
-    /// Back end: `cranelift`, `c`, `llvm` or `python`.
+    /// Back end: `cranelift`, `c`, `llvm`, `python` or `wasmgc`.
     pub backend: Option<String>,
     /// Optimisation level.
     pub optimize: Option<u8>,
@@ -157,7 +157,8 @@ impl Reader {
                     target.engine = self.one_of(value, &["native", "llinterp", "c", "python"]);
                 }
                 "backend" => {
-                    target.backend = self.one_of(value, &["cranelift", "c", "llvm", "python"]);
+                    target.backend =
+                        self.one_of(value, &["cranelift", "c", "llvm", "python", "wasmgc"]);
                 }
                 "optimize" => target.optimize = self.level(value),
                 "gc" => {

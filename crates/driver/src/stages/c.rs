@@ -4,26 +4,24 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
-use taipan_base::{Diagnostic, ErrorCode, File, SHIPPED, Span, noted};
+use taipan_base::{Diagnostic, ErrorCode, File, Span, noted};
 use taipan_codegen::CodegenError;
 use taipan_codegen_c::{
     CFunction, CProgram, CSource, CodePlaces, EmitOptions, Extent, emit_function, program_files,
 };
 use taipan_language::Machine;
-use taipan_lltype::{
-    CodePlace, FuncSym, LLConst, LLGraph, LLOperand, Program as _, VoidConst, find_external,
-    missing_on, unlike_c,
-};
+use taipan_lltype::{FuncSym, Program as _, find_external, missing_on, shown_name, unlike_c};
 use taipan_transform::thread_dispatch;
 
 use crate::db::Database;
 use crate::fault::Failure;
 use crate::function::LLFunction;
 use crate::parallel::par_steps;
-use crate::stages::lowlevel_errors::{codegen_failure, span_of};
+use crate::stages::lowlevel_errors::codegen_failure;
 use crate::stages::native::{emitted, kept_emission, line_of, source_of, written_as};
 use crate::stages::pass_counts::with_passes;
 use crate::stages::stage_cache::Search;
+use crate::stages::ways::{mention, way, with_way};
 use crate::stages::{GraphStage, StageProgram, search_of};
 
 noted! {
@@ -94,9 +92,6 @@ struct Source<'db> {
     uses: Vec<(FuncSym, Arc<CFunction>)>,
 }
 
-/// Calls that a diagnostic shows at most.
-const MOST_CALLS: usize = 5;
-
 impl<'db> Source<'db> {
     fn new(db: &'db Database, roots: Roots) -> Self {
         Source {
@@ -128,7 +123,8 @@ impl<'db> Source<'db> {
                 if !seen.insert(f.name()) {
                     continue;
                 }
-                let way = self.way(program, &callers, user, f);
+                let at = program.graph(user).and_then(|g| mention(&g, f));
+                let way = way(db, self.roots, program, &callers, user, at);
                 if way.last().is_none_or(|place| places.insert(*place)) {
                     out.push(not_there(machine, f.name(), &lack, way));
                 }
@@ -136,51 +132,6 @@ impl<'db> Source<'db> {
         }
         out
     }
-
-    /// Where a function is used, and where the functions are that lead there, up to the program's own
-    /// files. Helpers have no place.
-    fn way(
-        &self,
-        program: &StageProgram<'_>,
-        callers: &FxHashMap<&FuncSym, &FuncSym>,
-        user: &FuncSym,
-        used: &FuncSym,
-    ) -> Vec<Span> {
-        let mut way = Vec::new();
-        let (mut user, mut used) = (user.clone(), used.clone());
-        let mut passed = FxHashSet::default();
-        loop {
-            let at = program.graph(&user).and_then(|g| mention(&g, &used));
-            let place = at.map(|at| CodePlace {
-                func: user.clone(),
-                at,
-            });
-            if let Some(span) = place.and_then(|p| span_of(self.db, self.roots, &p)) {
-                let own = !span.file.path(self.db).as_str().starts_with(SHIPPED);
-                way.push(span);
-                if own {
-                    return way;
-                }
-            }
-            match callers.get(&user) {
-                Some(caller) if passed.insert(user.clone()) => {
-                    used = std::mem::replace(&mut user, (*caller).clone());
-                }
-                _ => return way,
-            }
-        }
-    }
-}
-
-/// The place of the first operation that mentions a function.
-fn mention(graph: &LLGraph, f: &FuncSym) -> Option<u32> {
-    let is = |o: &LLOperand| match o {
-        LLOperand::Const(LLConst::Func(g) | LLConst::Void(VoidConst::Func(g))) => g == f,
-        _ => false,
-    };
-    let blocks = graph.reachable();
-    let mut operations = blocks.iter().flat_map(|b| &graph.block(*b).operations);
-    operations.find(|op| op.args.iter().any(is)).map(|op| op.at)
 }
 
 /// Why a function cannot be called on a machine.
@@ -206,22 +157,13 @@ impl Lack {
 /// That a machine does not have what a function needs: told where the program's own code leads to it.
 fn not_there(machine: Machine, name: &str, lack: &Lack, mut way: Vec<Span>) -> Diagnostic {
     let first = way.pop();
-    // Those of the runtime are mostly called as those of the system are.
-    let prefixes = ["rpy_os_", "rpy_file_", "rpy_"];
-    let short = prefixes.iter().find_map(|p| name.strip_prefix(p));
-    let name = short.unwrap_or(name);
+    let name = shown_name(name);
     let message = match lack {
         Lack::Has(what) => format!("{machine} has no {what}: {name}() cannot be called"),
         Lack::Takes(why) => format!("{name}() cannot be called on {machine}: {why}"),
     };
-    let mut d = Diagnostic::error(ErrorCode::NotOnTheTarget, first, message)
-        .with_label("the program gets there from here");
-    if way.is_empty() {
-        d = d.with_label("it is called here");
-    }
-    for span in way.into_iter().rev().take(MOST_CALLS) {
-        d = d.with_note(Some(span), "and then here");
-    }
+    let d = Diagnostic::error(ErrorCode::NotOnTheTarget, first, message);
+    let d = with_way(d, way, "it is called here");
     d.with_help("keep it out of what the program can reach on this target")
 }
 

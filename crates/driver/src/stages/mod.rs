@@ -26,6 +26,8 @@ mod program;
 pub(crate) mod python;
 pub(crate) mod reach;
 pub(crate) mod stage_cache;
+pub(crate) mod wasmgc;
+pub(crate) mod ways;
 pub(crate) mod whole;
 
 pub(crate) use effects::{AllEffects, as_called, function_effects, jit_effects};

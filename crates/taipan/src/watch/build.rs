@@ -55,7 +55,7 @@ fn by(args: &BuildArgs) -> By {
     match args.code.backend_of_executables(args.for_machine.machine()) {
         Backend::C => By::C(source_options(args)),
         Backend::Llvm => By::Llvm(source_options(args)),
-        Backend::Cranelift | Backend::Python => By::Cranelift,
+        Backend::Cranelift | Backend::Python | Backend::Wasmgc => By::Cranelift,
     }
 }
 
