@@ -10,8 +10,8 @@ use crate::code::Ins;
 use crate::symbols::HostFunction;
 use crate::types::{Numbers, OBJECT, val_type};
 
-/// The functions of the host in JavaScript.
-pub(crate) const SUPPORT: &str = include_str!("../support/host.js");
+/// The functions of the host in JavaScript, a script that defines `runProgram(module, args, system)`.
+pub const SUPPORT: &str = include_str!("../support/host.js");
 
 /// The system below them that Node has, and what runs a program.
 const NODE: &str = include_str!("../support/node.mjs");

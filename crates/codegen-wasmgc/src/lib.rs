@@ -50,6 +50,6 @@ mod types;
 mod wide;
 
 pub use emit::function_code;
-pub use host::{HOST_FUNCTIONS, is_available, program_module};
+pub use host::{HOST_FUNCTIONS, SUPPORT, is_available, program_module};
 pub use linker::Linker;
 pub use symbols::{Callee, FunctionCode, Global, TypeSym};

@@ -22,6 +22,10 @@ use crate::prebuilt::{Numbering, Prebuilt, not_null, ordered, prebuilt};
 use crate::symbols::{Callee, FunctionCode, Global, Glue, HostFunction, TypeSym};
 use crate::types::{Numbers, definition, nullable, supertype};
 
+/// Frames that count themselves take no more than this of the host's stack, by the estimate of `emit`, unless the host
+/// sets another limit.
+const MOST_STACK: i32 = 4 << 20;
+
 /// Functions without arguments and results, and the like: their types stand behind those of the program.
 type Signature = (Vec<ValType>, Vec<ValType>);
 
@@ -141,7 +145,11 @@ impl<'p> Linker<'p> {
             match global {
                 Global::Method(f) => self.want_method(f)?,
                 Global::Static(s) => self.want_data(s)?,
-                Global::ExcType | Global::ExcValue | Global::Depth | Global::LastHash => {}
+                Global::ExcType
+                | Global::ExcValue
+                | Global::Depth
+                | Global::StackLimit
+                | Global::LastHash => {}
             }
         }
         Ok(())
@@ -243,6 +251,7 @@ impl<'p> Linker<'p> {
             Global::ExcType,
             Global::ExcValue,
             Global::Depth,
+            Global::StackLimit,
             Global::LastHash,
         ];
         let methods = self.methods.iter().cloned().map(Global::Method);
@@ -294,6 +303,8 @@ impl<'p> Linker<'p> {
         exports.export("memory", ExportKind::Memory, 0);
         let run = n.function(&Callee::Glue(Glue::Run))?;
         exports.export("run", ExportKind::Func, run);
+        let limit = n.global(Global::StackLimit);
+        exports.export("stack_limit", ExportKind::Global, limit);
         let globals = self.globals(n, data)?;
         let mut bytes = DataSection::new();
         bytes.passive(data.bytes.iter().copied());
@@ -344,6 +355,7 @@ impl<'p> Linker<'p> {
             add(nullable(ty), true, &ConstExpr::ref_null(ty));
         }
         add(ValType::I32, true, &ConstExpr::i32_const(0));
+        add(ValType::I32, true, &ConstExpr::i32_const(MOST_STACK));
         add(ValType::I64, true, &ConstExpr::i64_const(0));
         for f in &self.methods {
             let ty = n.number(TypeSym::Method(function_type(f)));

@@ -117,6 +117,8 @@ pub enum Global {
     ExcValue,
     /// The estimated size of all frames that count themselves, in bytes.
     Depth,
+    /// What [`Global::Depth`] may be, which the host sets.
+    StackLimit,
     /// The last identity hash that was given.
     LastHash,
 }

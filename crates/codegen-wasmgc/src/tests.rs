@@ -3,8 +3,7 @@ use taipan_lltype::{FuncSym, LLType, Program, TableProgram, TypeKind};
 use taipan_ootype::lower;
 use taipan_testkit::with_ends;
 
-use crate::host::SUPPORT;
-use crate::{HOST_FUNCTIONS, Linker, function_code};
+use crate::{HOST_FUNCTIONS, Linker, SUPPORT, function_code};
 
 const MAIN: &str = "
     graph main
@@ -215,7 +214,7 @@ fn objects_and_arrays() {
               struct.new_default 7
               local.set 1
               local.get 0
-              i64.const 536870912
+              i64.const 536870400
               i64.gt_u
               if (result (ref null 8)) ;; label = @1
                 ref.null 8
@@ -347,12 +346,12 @@ fn overflow_and_exceptions() {
               local.get 0
               call $MulOverflows
               if ;; label = @1
-                global.get 5
+                global.get 6
                 ref.null 1
                 global.set 1
                 global.set 0
                 global.get 2
-                i32.const 4194304
+                global.get 3
                 i32.gt_u
                 if ;; label = @2
                   i64.const -2

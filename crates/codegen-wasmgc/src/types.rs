@@ -152,6 +152,15 @@ pub(crate) fn supertype(ty: TypeSym, program: &dyn Program) -> Option<TypeSym> {
     }
 }
 
+/// Whether a field is never set after its object is made: those of classes that only refer to what is made before.
+fn is_fixed(class: LLType, field: LLType) -> bool {
+    let field = storage(field);
+    let is_early = !field.is_reference()
+        || matches!(field, OOType::StaticMethod(_))
+        || field.low() == taipan_lltype::STR.ptr();
+    class.is_vtable() && is_early
+}
+
 /// The definition of a type.
 pub(crate) fn definition(
     ty: TypeSym,
@@ -163,7 +172,7 @@ pub(crate) fn definition(
         let fields = members.iter().map(|m| {
             Ok(FieldType {
                 element_type: storage_type(storage(m.ty), numbers)?,
-                mutable: true,
+                mutable: !is_fixed(t, m.ty),
             })
         });
         fields.collect()

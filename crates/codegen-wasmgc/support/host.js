@@ -7,7 +7,7 @@
 'use strict';
 
 /** A program ends by this exception. */
-class Exit extends Error {
+class ProgramEnd extends Error {
   constructor(code) {
     super(`exit ${code}`);
     this.code = code;
@@ -361,7 +361,7 @@ function functions(program, system) {
       return BigInt(work() ?? 0);
     } catch (error) {
       // A program that ends, or waits for input.
-      if (error.code === undefined || error instanceof Exit) throw error;
+      if (error.code === undefined || error instanceof ProgramEnd) throw error;
       saved = BigInt(ERRORS[error.code]?.[0] ?? ERRORS.EIO[0]);
       return -saved;
     }
@@ -383,7 +383,7 @@ function functions(program, system) {
   const die = (message) => {
     program.flush();
     system.write(2, message);
-    throw new Exit(1);
+    throw new ProgramEnd(1);
   };
   const locks = [undefined];
   let collects = 1;
@@ -475,7 +475,7 @@ function functions(program, system) {
       saved = number;
     },
     rpy_os_exit: (code) => {
-      throw new Exit(Number(code & 255n));
+      throw new ProgramEnd(Number(code & 255n));
     },
     rpy_debug_start: () => 0n,
     rpy_debug_stop: () => 0n,
@@ -563,12 +563,13 @@ function runProgram(module, args, system) {
   const program = { args };
   const instance = new WebAssembly.Instance(module, { taipan: functions(program, system) });
   program.memory = instance.exports.memory;
+  instance.exports.stack_limit.value = system.stack;
   try {
     const code = Number(instance.exports.run() & 255n);
     program.flush();
     return code;
   } catch (error) {
-    if (error instanceof Exit) return error.code;
+    if (error instanceof ProgramEnd) return error.code;
     const isTrap = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
     if (!isTrap) throw error;
     program.flush();

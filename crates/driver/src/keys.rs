@@ -142,6 +142,8 @@ pub(crate) fn has_low_level_key(query: &str) -> bool {
             | "exceptions"
             | "gc"
             | "c_code"
+            | "oo_graph"
+            | "wasmgc_code"
             | "function_effects"
             | "jit_effects"
             | "graph_to_follow"

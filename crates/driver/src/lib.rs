@@ -136,4 +136,4 @@ pub use unreached::unreached_by_all;
 pub use value::{Literal, python_text};
 pub use wasmgc::{build_wasmgc, wasmgc_module};
 pub use waves::Wave;
-pub use web::{build_web, web_folder};
+pub use web::{build_web, build_web_with_collector, web_folder};

@@ -267,7 +267,8 @@ pub(crate) enum Backend {
     Llvm,
     /// Python 3, in one file.
     Python,
-    /// WebAssembly with the host's garbage collector, for Node 22 or later (with `--target wasm32-wasi`).
+    /// WebAssembly with the host's garbage collector, for Node 22 or later (with `--target wasm32-wasi`), or for a page
+    /// (with `--target web`).
     Wasmgc,
 }
 

@@ -221,7 +221,10 @@ fn make(
         return Ok(Vec::new());
     }
     if args.code.backend == Some(Backend::Wasmgc) {
-        taipan_driver::build_wasmgc(db, load, target, output, timings)?;
+        match args.for_machine.web() {
+            true => taipan_driver::build_web_with_collector(db, load, target, output, timings)?,
+            false => taipan_driver::build_wasmgc(db, load, target, output, timings)?,
+        }
         return Ok(Vec::new());
     }
     if args.code.backend == Some(Backend::Llvm) {
@@ -347,9 +350,6 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
             "--keep-source and --lto are about C files, and executables for other machines are made by \
              Cranelift: leave them out"
         }
-        Backend::Wasmgc if args.for_machine.web() => {
-            "--target web: pages run programs with linear memory so far: leave out --backend"
-        }
         Backend::Wasmgc if keep || lto => {
             "--keep-source and --lto are about C files: leave them out"
         }
@@ -396,7 +396,7 @@ pub(crate) fn supported(options: &CodeOptions, machine: Machine) -> Result<(), F
         Backend::Cranelift => {}
         Backend::Wasmgc if !machine.is_wasm() => {
             return Err(Failure::Usage(
-                "--backend wasmgc makes WebAssembly: give --target wasm32-wasi, too".to_owned(),
+                "--backend wasmgc makes WebAssembly: give --target wasm32-wasi or --target web, too".to_owned(),
             ));
         }
         Backend::Wasmgc => {

@@ -161,6 +161,7 @@ const USES: &[&str] = &[
     "build --backend python -o made.py main.py",
     "run --backend python main.py",
     "build --target wasm32-wasi --backend wasmgc -g -o made.wasm main.py",
+    "build --target web --backend wasmgc -o page main.py",
     "run --lldebug --quiet --gc ref main.py",
     "call --lldebug --engine native --gc ref --passes=-inlining main.py:double 3",
     "test --lldebug=false --gc ref test_main.py",

@@ -522,8 +522,8 @@ const STATE: &str = "document.body.dataset.state";
 const OUTPUT: &str = "document.getElementById('output').textContent";
 
 /// A program that asks for lines, in a page.
-fn prompt(browser: &Browser) -> Result<(), Failed> {
-    let folder = PLACE.built(&PLACE.0, "prompt.py", "web", &[])?;
+fn prompt(browser: &Browser, options: &[&str]) -> Result<(), Failed> {
+    let folder = PLACE.built(&PLACE.0, "prompt.py", "web", options)?;
     let mut page = browser.open(&format!("{}/?args=a+%27b+c%27", serve(folder)));
     page.wait(&format!("{STATE} === 'waits'"));
     assert_eq!(page.ask(OUTPUT), json!("0> "));
@@ -552,8 +552,8 @@ fn prompt(browser: &Browser) -> Result<(), Failed> {
 }
 
 /// Quill, with a program that is written on its page.
-fn quill(browser: &Browser) -> Result<(), Failed> {
-    let folder = PLACE.built(&programs(), "quill/targetquill.py", "web", &[])?;
+fn quill(browser: &Browser, options: &[&str]) -> Result<(), Failed> {
+    let folder = PLACE.built(&programs(), "quill/targetquill.py", "web", options)?;
     let mut page = browser.open(&serve(folder));
     page.wait(&format!("{STATE} === 'ended'"));
     let demo = PLACE.taipan(&programs(), &["run", "-q", "quill/targetquill.py"]);
@@ -613,8 +613,14 @@ fn main() -> ExitCode {
     trial("system", Box::new(system));
     trial("faults", Box::new(faults));
     trial("run", Box::new(run));
-    type OnPage = fn(&Browser) -> Result<(), Failed>;
-    for (name, test) in [("prompt", prompt as OnPage), ("quill", quill)] {
+    type OnPage = fn(&Browser, &[&str]) -> Result<(), Failed>;
+    let collector: &[&str] = &["--backend", "wasmgc"];
+    for (name, test, options) in [
+        ("prompt", prompt as OnPage, &[][..]),
+        ("quill", quill, &[]),
+        ("prompt_with_collector", prompt, collector),
+        ("quill_with_collector", quill, collector),
+    ] {
         let reason = reason.clone();
         trials.push(timed_trial(name, move || {
             let browser = match (&reason, Browser::find()) {
@@ -628,7 +634,7 @@ fn main() -> ExitCode {
                 }
                 (Ok(Some(why)) | Err(why), _) => return Err(why.into()),
             };
-            test(&browser).map(|()| Completion::Completed)
+            test(&browser, options).map(|()| Completion::Completed)
         }));
     }
     libtest_mimic::run(&args, trials).exit_code()

@@ -296,6 +296,14 @@ fn missing() -> Result<(), Failed> {
            |
            = help: release the resource where it is no longer needed (`try`/`finally`, `with`); or leave out `--backend wasmgc`
 
+        error[TP0504]: WebAssembly with the host's collector has no fields, items and cases of 128 bits
+          --> missing.py:66:17
+           |
+        66 |     kept.append(wide(5))
+           |                 ^^^^^^^ it is needed here
+           |
+           = help: keep two words of 64 bits, or an rbigint; or leave out `--backend wasmgc`
+
         error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the host collector's
           --> missing.py:30:20
            |
@@ -352,7 +360,7 @@ fn missing() -> Result<(), Failed> {
            |
            = help: keep it out of what the program can reach on this target; or leave out `--backend wasmgc`
 
-        8 errors
+        9 errors
     "#]].assert_eq(&stderr(&o));
     Ok(())
 }
@@ -362,7 +370,6 @@ fn usage() -> Result<(), Failed> {
     let mut told = String::new();
     for line in [
         "build --backend wasmgc faults.py",
-        "build --backend wasmgc --target web faults.py",
         "build --backend wasmgc --target wasm32-wasi --gc ref faults.py",
         "build --backend wasmgc --target wasm32-wasi --jit faults.py",
         "build --backend wasmgc --target wasm32-wasi --lto faults.py",
@@ -377,15 +384,13 @@ fn usage() -> Result<(), Failed> {
     }
     expect![[r#"
         build --backend wasmgc faults.py: Some(2)
-        taipan: --backend wasmgc makes WebAssembly: give --target wasm32-wasi, too
-        build --backend wasmgc --target web faults.py: Some(2)
-        taipan: --target web: pages run programs with linear memory so far: leave out --backend
+        taipan: --backend wasmgc makes WebAssembly: give --target wasm32-wasi or --target web, too
         build --backend wasmgc --target wasm32-wasi --gc ref faults.py: Some(2)
         taipan: the host manages the memory of programs that --backend wasmgc makes: leave out --gc ref
         build --backend wasmgc --target wasm32-wasi --jit faults.py: Some(2)
         taipan: wasm32-wasi: the just-in-time compiler makes no code for that: leave out --jit
         build --backend wasmgc --target wasm32-wasi --lto faults.py: Some(2)
-        taipan: --keep-source and --lto are about C files: give --backend c or -O2, too
+        taipan: --keep-source and --lto are about C files: leave them out
         run --backend wasmgc --target wasm32-wasi faults.py: Some(2)
         taipan: Node runs what --backend wasmgc makes: `taipan build` makes it
         watch build --backend wasmgc --target wasm32-wasi faults.py: Some(2)

@@ -9,8 +9,8 @@ use crate::code::Ins;
 use crate::symbols::{Glue, TypeSym};
 use crate::types::{Numbers, Packed, item_size, item_type, nullable, packed};
 
-/// No array has more bytes: hosts refuse larger ones, and a program gets MemoryError.
-const MOST_BYTES: i64 = 1 << 30;
+/// No array has more bytes: V8 traps where one is larger, with its head, than 1 GB. A program gets MemoryError.
+const MOST_BYTES: i64 = (1 << 30) - 1024;
 
 /// Items of a part of an object that are made one by one.
 const MOST_PARTS: u64 = 1000;

@@ -11,9 +11,6 @@ use crate::host;
 use crate::symbols::{Callee, Global, Glue, TypeSym};
 use crate::types::{OBJECT, val_type};
 
-/// Frames that count themselves take no more than this of the host's stack, as [`super::frame_size`] estimates them.
-const MOST_STACK: i32 = 4 << 20;
-
 impl Emitter<'_> {
     /// The instructions of an operation: its result is on the stack behind them.
     pub(super) fn instructions(&mut self, op: &Operation<ObjectOriented>) -> Result<(), Lack> {
@@ -107,8 +104,11 @@ impl Emitter<'_> {
             PlainOp::SameAs => self.on(args, &[]),
             PlainOp::StackCheck => {
                 let depth = self.symbols.global(Global::Depth);
-                let most = Ins::I32Const(MOST_STACK);
-                self.on(&[], &[Ins::GlobalGet(depth), most, Ins::I32GtU])
+                let most = self.symbols.global(Global::StackLimit);
+                self.on(
+                    &[],
+                    &[Ins::GlobalGet(depth), Ins::GlobalGet(most), Ins::I32GtU],
+                )
             }
             PlainOp::LlReadTimestamp => {
                 let f = host::external("rpy_read_timestamp");

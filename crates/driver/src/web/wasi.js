@@ -96,6 +96,9 @@ class Run {
     this.text = new TextEncoder();
   }
 
+  // Why the browser cannot run programs.
+  static lack() {}
+
   // Runs the program: its exit code, or none if it waits for input.
   start(module) {
     const own = this.imports();
@@ -172,8 +175,13 @@ class Run {
     const start = this.fds[fd];
     if (!start) return ERRNO.BADF;
     if (!(start.node instanceof Folder)) return ERRNO.NOTDIR;
-    const way = [start.node];
-    const parts = this.string(at, length).split('/').filter((p) => p && p !== '.');
+    return this.findFrom(start.node, this.string(at, length));
+  }
+
+  // The same from a folder.
+  findFrom(start, path) {
+    const way = [start];
+    const parts = path.split('/').filter((p) => p && p !== '.');
     let name = '';
     for (const [i, part] of parts.entries()) {
       if (part === '..') {

@@ -2,11 +2,13 @@
 
 'use strict';
 
-importScripts('wasi.js');
+importScripts(@SCRIPTS@);
 
 let program, options, history;
 
 async function load() {
+  const lack = @RUN@.lack();
+  if (lack) throw new Error(lack);
   const response = await fetch('program.wasm');
   if (!response.ok) throw new Error(`program.wasm: ${response.status} ${response.statusText}`);
   return WebAssembly.compile(await response.arrayBuffer());
@@ -15,7 +17,7 @@ async function load() {
 function run() {
   const print = (fd, bytes) => postMessage({ print: bytes, fd });
   try {
-    const code = new Run({ ...options, history, print }).start(program);
+    const code = new @RUN@({ ...options, history, print }).start(program);
     postMessage(code === undefined ? { waits: true } : { code });
   } catch (e) {
     // A trap: a fault that the program does not handle.

@@ -287,5 +287,15 @@ fn with_the_collector_of_the_host() {
         let timings = &mut Timings::default();
         wasmgc_module(&bench.db, &bench.options, &bench.target, timings).expect("it compiles")
     };
-    check(&options, module, &expect![[""]]);
+    check(
+        &options,
+        module,
+        &expect![[r#"
+        body:
+        exceptions one.f
+        oo_graph one.f
+        wasmgc_code one.f
+        lines:
+    "#]],
+    );
 }
