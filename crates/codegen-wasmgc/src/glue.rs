@@ -93,8 +93,8 @@ pub(crate) fn glue_code(
         Glue::NewWeakref => w.new_weakref(),
         Glue::Deref => w.deref(),
         Glue::Reserve => w.reserve(),
-        Glue::ToMemory => w.to_memory(),
-        Glue::FromMemory => w.from_memory(),
+        Glue::ToMemory => w.store_characters(),
+        Glue::FromMemory => w.load_characters(),
         // Made with the data.
         Glue::Fill(_) => {}
         Glue::Run => w.run(entry)?,
@@ -458,7 +458,7 @@ impl Writer<'_> {
         ]);
     }
 
-    fn to_memory(&mut self) {
+    fn store_characters(&mut self) {
         let number = self.container(characters());
         let [i, n] = [(); 2].map(|()| self.local(ValType::I32));
         self.add([Ins::LocalGet(0), Ins::ArrayLen, Ins::LocalSet(n)]);
@@ -477,7 +477,7 @@ impl Writer<'_> {
         );
     }
 
-    fn from_memory(&mut self) {
+    fn load_characters(&mut self) {
         let number = self.container(characters());
         let [i, n] = [(); 2].map(|()| self.local(ValType::I32));
         self.add([Ins::LocalGet(1), Ins::ArrayLen, Ins::LocalSet(n)]);

@@ -327,9 +327,19 @@ impl<'p> Linker<'p> {
 
     fn type_section(&self, n: &mut Final) -> Result<TypeSection, Lack> {
         let all: Vec<TypeSym> = n.types.iter().copied().collect();
-        let definitions = (all.iter())
+        let mut definitions = (all.iter())
             .map(|ty| definition(*ty, self.program, n))
             .collect::<Result<Vec<_>, _>>()?;
+        // Casts to a type without subtypes are a comparison of types.
+        let bases: Vec<u32> = (definitions.iter())
+            .flat_map(|d| d.supertype_idxs.iter().copied())
+            .collect();
+        for d in &mut definitions {
+            d.is_final = true;
+        }
+        for base in bases {
+            definitions[base as usize].is_final = false;
+        }
         let mut section = TypeSection::new();
         section.ty().rec(definitions);
         for (params, results) in &n.signatures {

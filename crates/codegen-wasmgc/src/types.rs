@@ -217,7 +217,7 @@ pub(crate) fn definition(
     };
     let base = supertype(ty, program).map(|s| numbers.number(s));
     Ok(SubType {
-        is_final: matches!(ty, TypeSym::Function(_)),
+        is_final: false,
         supertype_idxs: base.into_iter().collect(),
         composite_type: CompositeType {
             inner,

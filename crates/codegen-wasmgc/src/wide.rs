@@ -31,8 +31,8 @@ impl Writer<'_> {
             WideOp::Rem { signed: true } => self.divide_signed(op),
             WideOp::ShiftLeft => self.shift(true, false),
             WideOp::ShiftRight { signed } => self.shift(false, signed),
-            WideOp::ToFloat { signed } => self.to_float(signed),
-            WideOp::FromFloat => self.from_float(),
+            WideOp::ToFloat { signed } => self.float_of_wide(signed),
+            WideOp::FromFloat => self.wide_of_float(),
         }
         Ok(())
     }
@@ -276,7 +276,7 @@ impl Writer<'_> {
     }
 
     /// Rounded once: the number is brought to 64 bits first, of which the last one says whether any behind it were set.
-    fn to_float(&mut self, signed: bool) {
+    fn float_of_wide(&mut self, signed: bool) {
         let [sign, places, kept] = [(); 3].map(|()| self.local(ValType::I64));
         let result = self.local(ValType::F64);
         if signed {
@@ -352,7 +352,7 @@ impl Writer<'_> {
     }
 
     /// Truncated towards zero.
-    fn from_float(&mut self) {
+    fn wide_of_float(&mut self) {
         let size = self.local(ValType::F64);
         let pair = (self.local(ValType::I64), self.local(ValType::I64));
         self.add([

@@ -413,17 +413,19 @@ fn lack() -> Option<String> {
     }
 }
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let reason = if args.list { None } else { lack() };
     let required = std::env::var_os("TAIPAN_NODE").is_some();
-    let done = |test: fn() -> Result<(), Failed>| move || test().map(|()| Completion::Completed);
+    let done = |test: Test| move || test().map(|()| Completion::Completed);
     let mut trials = vec![
         timed_trial("refused", done(refused)),
         timed_trial("missing", done(missing)),
         timed_trial("usage", done(usage)),
     ];
-    let run: [(&str, fn() -> Result<(), Failed>); 7] = [
+    let run: [(&str, Test); 7] = [
         ("fixtures", fixtures),
         ("generated", generated),
         ("levels", levels),

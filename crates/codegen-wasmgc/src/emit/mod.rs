@@ -24,7 +24,7 @@ use wasm_encoder::ValType;
 use crate::code::{Ins, body};
 use crate::control::Frame;
 use crate::symbols::{FunctionCode, Global, Symbols, TypeSym};
-use crate::types::{Numbers, heap_type, val_type, val_types};
+use crate::types::{Numbers, heap_type, val_types};
 
 /// Makes the code of a graph. `ty` is the function's type.
 ///
@@ -278,17 +278,10 @@ impl<'a> Emitter<'a> {
     pub(crate) fn default_of(&mut self, ty: OOType) -> Result<(), Lack> {
         if is_wide(ty) {
             self.out.extend([Ins::I64Const(0), Ins::I64Const(0)]);
-            return Ok(());
+        } else if ty != OOType::Void {
+            let ins = zero(ty, &mut self.symbols)?;
+            self.out.push(ins);
         }
-        let ins = match val_type(ty, &mut self.symbols)? {
-            Some(ValType::I32) => Ins::I32Const(0),
-            Some(ValType::I64) => Ins::I64Const(0),
-            Some(ValType::F32) => Ins::F32Const(0.0.into()),
-            Some(ValType::F64) => Ins::F64Const(0.0.into()),
-            Some(_) => Ins::RefNull(heap_type(ty, &mut self.symbols)),
-            None => return Ok(()),
-        };
-        self.out.push(ins);
         Ok(())
     }
 

@@ -74,10 +74,6 @@ impl Emitter<'_> {
         }
     }
 
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a table: an arm per operation, with few lines each"
-    )]
     fn plain(&mut self, plain: PlainOp, op: &Operation<ObjectOriented>) -> Result<(), Lack> {
         let args = &op.args;
         let result = *self.graph.ty(op.result);
