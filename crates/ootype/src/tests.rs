@@ -192,9 +192,8 @@ fn what_has_no_translation() {
 
 #[test]
 fn mistakes_in_graphs_are_found() {
-    let text = format!(
-        "
-    struct point = GcStruct {{ x: Signed, }}
+    let text = "
+    struct point = GcStruct { x: Signed, }
     graph f
     block0(p: Instance(GcStruct point), a: Array(GcArray of Float)):
         u: Float = oogetfield(p, .x)
@@ -205,9 +204,8 @@ fn mistakes_in_graphs_are_found() {
         z: Void = oosetitem(a, 1)
         goto return(u)
     return(r: Signed)
-    except(etype: Class(Struct object_vtable), evalue: Instance(GcStruct object))"
-    );
-    let graph = parse_graph::<ObjectOriented>(&text, LLNames::default()).expect("parses");
+    except(etype: Class(Struct object_vtable), evalue: Instance(GcStruct object))";
+    let graph = parse_graph::<ObjectOriented>(text, LLNames::default()).expect("parses");
     let wrong = check_graph(&graph, &TableProgram::default());
     expect![[r#"
         block0: argument 0 for block1 is a Float, not a Int(IntKind { signed: true, bits: 64 })
