@@ -23,7 +23,7 @@ fn reads(code: &[Ins], locals: usize) -> Vec<u32> {
     reads
 }
 
-/// Drops what control does not reach: what stands between a jump and the end of the block that it is in.
+/// Drops unreachable code: the instructions between a jump and the end of its block.
 fn reached(code: Vec<Ins>) -> Vec<Ins> {
     let mut out: Vec<Ins> = Vec::with_capacity(code.len());
     // How many blocks begin in the part that is not reached; none where control is.

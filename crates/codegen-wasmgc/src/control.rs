@@ -24,7 +24,7 @@ use crate::emit::Emitter;
 use crate::symbols::Global;
 use crate::types::val_type;
 
-/// What encloses a place in the code.
+/// A construct that encloses a place in the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Frame {
     /// An `if`, or a block that is left by the switch inside of it.
@@ -92,7 +92,7 @@ impl Shape {
     }
 }
 
-/// A switch has a table if it has at least so many cases.
+/// Least number of cases of a switch with a table.
 const FEWEST_FOR_TABLE: usize = 4;
 
 impl Emitter<'_> {

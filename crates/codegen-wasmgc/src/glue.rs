@@ -11,7 +11,7 @@ use crate::symbols::{Callee, FunctionCode, Global, Glue, HostFunction, Symbols, 
 use crate::types::{Numbers, OBJECT as ANY, nullable, packed, signature};
 use crate::wide::wide_type;
 
-/// What the entry point of a program takes and returns.
+/// The signature of a program's entry point.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     /// The function.

@@ -1,4 +1,4 @@
-//! What the host does: the functions that it has, and how they are called.
+//! The functions of the host, and their calls.
 
 use taipan_lltype::{
     FuncKind, FuncSym, FuncType, LLType, SIGNED, STR, VOID, external as known, find_external,
@@ -13,7 +13,7 @@ use crate::types::{Numbers, OBJECT, val_type};
 /// The functions of the host in JavaScript, a script that defines `runProgram(module, args, system)`.
 pub const SUPPORT: &str = include_str!("../support/host.js");
 
-/// The system below them that Node has, and what runs a program.
+/// The system below them that Node has, and the script that runs a program.
 const NODE: &str = include_str!("../support/node.mjs");
 
 /// The JavaScript module that runs a program, whose module is a file of this name beside it.
@@ -220,7 +220,7 @@ pub(crate) fn writes(f: &FuncSym, argument: usize) -> bool {
     WRITES.contains(&(f.name(), argument))
 }
 
-/// What a function of the host is called, where it is imported.
+/// The name of a function of the host, as it is imported.
 pub(crate) fn import_name(f: &HostFunction) -> &str {
     match f {
         HostFunction::External(f) => f.name(),

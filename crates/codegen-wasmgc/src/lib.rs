@@ -28,10 +28,10 @@
 //! **Prebuilt data** is a global per object, made by a constant expression from objects before it. References that close
 //! a cycle, and long arrays, are filled by init functions of a bounded size (`data.rs`).
 //!
-//! **The host** is asked for files, time and the rest by imports (`host.rs`, `support/host.js`). Strings pass through
+//! **The host** provides files, time and the rest as imports (`host.rs`, `support/host.js`). Strings pass through
 //! a small linear memory, since JavaScript cannot look into WasmGC's arrays.
 //!
-//! **Architecture invariants.** No salsa. What graphs mean is what the LLInterpreter makes of them; modules are validated
+//! **Architecture invariants.** No salsa. The LLInterpreter defines the meaning of graphs; modules are validated
 //! by wasmparser where assertions are on.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

@@ -46,7 +46,7 @@ impl<'p> Linker<'p> {
     /// A program that starts with a function.
     ///
     /// # Errors
-    /// What the host does not have.
+    /// Functions and types that the host lacks.
     pub fn new(program: &'p dyn Program, entry: &FuncSym) -> Result<Linker<'p>, Lack> {
         let mut linker = Linker {
             program,
@@ -77,7 +77,7 @@ impl<'p> Linker<'p> {
     /// Adds a function that was missing.
     ///
     /// # Errors
-    /// What the host does not have.
+    /// Functions and types that the host lacks.
     pub fn add(&mut self, f: &FuncSym, code: Arc<FunctionCode>) -> Result<(), Lack> {
         self.refer(&code)?;
         self.functions.insert(Callee::Func(f.clone()), Some(code));
@@ -198,7 +198,7 @@ impl<'p> Linker<'p> {
     /// The module. With `names`, functions have names for people.
     ///
     /// # Errors
-    /// What has no place in objects of the host; a function that was missing and has not been added.
+    /// Data that objects of the host cannot hold; a function that was missing and has not been added.
     pub fn finish(mut self, names: bool) -> Result<Vec<u8>, Lack> {
         self.close_types()?;
         let mut numbering = self.numbering();
@@ -437,7 +437,7 @@ impl Final {
         (self.types.len() + self.signatures.insert_full(signature).0) as u32
     }
 
-    /// The number of a function. One of the host has that of what stands for it.
+    /// The number of a function. One of the host has that of its stand-in.
     fn function(&self, callee: &Callee) -> Result<u32, Lack> {
         let missing = || Lack::Operation(format!("call of {callee:?}"));
         let callee = match callee {

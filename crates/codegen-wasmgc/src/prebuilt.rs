@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An object is made by a constant expression; it may refer to objects before it. Objects come behind those that they refer to,
-//! where references close no circle. What is left is filled by functions: such references, parts of other objects, and
+//! where references close no circle. Functions fill the rest: such references, parts of other objects, and
 //! the items of long arrays, whose bytes are in a data segment.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,7 +29,7 @@ const MOST_FIXED: usize = 10_000;
 /// Instructions of a function that fills data. Engines compile functions as a whole: larger ones take long.
 const MOST_FILLED: usize = 4000;
 
-/// What gives numbers to all that data refers to.
+/// The numbers of everything that data refers to.
 pub(crate) trait Numbering: Numbers {
     /// The number of a global.
     fn global(&mut self, global: Global) -> u32;
@@ -41,7 +41,7 @@ impl Numbering for Symbols {
     }
 }
 
-/// What data there is, in order.
+/// The data, in order.
 pub(crate) struct Prebuilt {
     /// How each object is made.
     pub(crate) objects: Vec<(StaticSym, LLType, ConstExpr)>,
@@ -91,7 +91,7 @@ pub(crate) fn ordered(
 /// Makes data.
 ///
 /// # Errors
-/// What has no place in objects of the host.
+/// Data that objects of the host cannot hold.
 pub(crate) fn prebuilt(
     order: &[StaticSym],
     program: &dyn Program,
@@ -271,7 +271,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Pushes what these steps lead to in the current object, in the function that fills data.
+    /// Pushes the part of the current object that these steps lead to, in the function that fills data.
     fn reach(&mut self, path: &[Step]) {
         let root = self.symbols.global(Global::Static(self.root.clone()));
         self.fill.push(Ins::GlobalGet(root));

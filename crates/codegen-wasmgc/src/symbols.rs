@@ -1,4 +1,4 @@
-//! What code refers to by number until it is linked.
+//! The symbols that code refers to by number until it is linked.
 
 use indexmap::IndexSet;
 use taipan_lltype::{FuncSym, LLType, StaticSym};
@@ -38,7 +38,7 @@ pub enum HostFunction {
     Argument,
     /// `(eqref) -> externref`: a weak reference.
     NewWeakref,
-    /// `(externref) -> eqref`: what one refers to, or null.
+    /// `(externref) -> eqref`: its target, or null.
     Deref,
 }
 
@@ -61,9 +61,9 @@ pub enum Glue {
     CopyRecords(LLType),
     /// `(Object) -> Object`: a new weak reference.
     NewWeakref,
-    /// `(Object) -> Object`: what a weak reference refers to, or null.
+    /// `(Object) -> Object`: the target of a weak reference, or null.
     Deref,
-    /// `(i32)`: makes room for so many bytes in the memory that is shared with the host.
+    /// `(i32)`: makes room for a number of bytes in the memory that is shared with the host.
     Reserve,
     /// `(characters, i32)`: copies the characters of a string to memory.
     ToMemory,
@@ -71,7 +71,7 @@ pub enum Glue {
     FromMemory,
     /// `()`: fills a piece of prebuilt data that constant expressions cannot make.
     Fill(u32),
-    /// `() -> i64`: what the host calls: makes prebuilt data, and runs the program. Its result is the exit code.
+    /// `() -> i64`: the host's entry: makes prebuilt data, and runs the program. Its result is the exit code.
     Run,
 }
 
@@ -117,7 +117,7 @@ pub enum Global {
     ExcValue,
     /// The estimated size of all frames that count themselves, in bytes.
     Depth,
-    /// What [`Global::Depth`] may be, which the host sets.
+    /// The limit of [`Global::Depth`], which the host sets.
     StackLimit,
     /// The last identity hash that was given.
     LastHash,
@@ -160,7 +160,7 @@ impl FunctionCode {
     }
 }
 
-/// Gives numbers to what a function refers to.
+/// Gives numbers to the symbols of a function.
 #[derive(Default, Debug)]
 pub(crate) struct Symbols {
     types: IndexSet<TypeSym>,

@@ -399,7 +399,7 @@ fn overflow_and_exceptions() {
     );
 }
 
-/// What is called by the program's code is what the host has, and the other way.
+/// Programs call exactly the functions that the host has.
 #[test]
 fn the_host_has_its_functions() {
     let (_, body) = SUPPORT

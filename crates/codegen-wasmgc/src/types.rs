@@ -11,7 +11,7 @@ use wasm_encoder::{
 use crate::emit::is_wide;
 use crate::symbols::TypeSym;
 
-/// What gives types their numbers.
+/// The numbers of types.
 pub(crate) trait Numbers {
     fn number(&mut self, ty: TypeSym) -> u32;
 }
@@ -25,7 +25,7 @@ impl Numbers for crate::symbols::Symbols {
 /// `eqref`
 pub(crate) const OBJECT: ValType = ValType::Ref(RefType::EQREF);
 
-/// The symbol of what a reference refers to; none for references to any object.
+/// The symbol of a reference's target type; none for references to any object.
 pub(crate) fn symbol(ty: OOType) -> Option<TypeSym> {
     match ty {
         OOType::Instance(t) | OOType::Record(t) | OOType::Class(t) | OOType::Array(t) => {
@@ -36,7 +36,7 @@ pub(crate) fn symbol(ty: OOType) -> Option<TypeSym> {
     }
 }
 
-/// What a reference refers to.
+/// The target type of a reference.
 pub(crate) fn heap_type(ty: OOType, numbers: &mut dyn Numbers) -> HeapType {
     symbol(ty).map_or(RefType::EQREF.heap_type, |s| {
         HeapType::Concrete(numbers.number(s))
@@ -152,7 +152,7 @@ pub(crate) fn supertype(ty: TypeSym, program: &dyn Program) -> Option<TypeSym> {
     }
 }
 
-/// Whether a field is never set after its object is made: those of classes that only refer to what is made before.
+/// Whether a field is never set after its object is made: those of classes that refer to earlier objects alone.
 fn is_fixed(class: LLType, field: LLType) -> bool {
     let field = storage(field);
     let is_early = !field.is_reference()

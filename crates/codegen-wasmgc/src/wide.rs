@@ -201,7 +201,7 @@ impl Writer<'_> {
         }
     }
 
-    /// By any count: what is out of range shifts everything out.
+    /// By any count: one out of range shifts everything out.
     fn shift(&mut self, left: bool, signed: bool) {
         let right = if signed { Ins::I64ShrS } else { Ins::I64ShrU };
         let gone = |w: &mut Self| match signed {
@@ -365,7 +365,7 @@ impl Writer<'_> {
             Ins::I64TruncSatF64U,
             Ins::LocalTee(pair.1),
             Ins::Drop,
-            // What the upper word leaves: both products are exact.
+            // The rest of the upper word: both products are exact.
             Ins::LocalGet(size),
             Ins::LocalGet(pair.1),
             Ins::F64ConvertI64U,

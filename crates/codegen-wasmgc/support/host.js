@@ -1,4 +1,4 @@
-// What programs that Taipan compiles for WasmGC need of their host, on the functions of a system: those of Node
+// The host's part of programs that Taipan compiles for WasmGC, on the functions of a system: those of Node
 // (node.mjs), or those of a page.
 //
 // Signed numbers are BigInts. A string is an address in the program's memory and a length; the program copies strings
@@ -275,7 +275,7 @@ class Streams {
       try {
         if (stream !== undefined) this.flush(stream);
       } catch {
-        // Nobody reads what it prints.
+        // Its output has no reader.
       }
     }
   }
@@ -529,7 +529,7 @@ function functions(program, system) {
         locks[Number(lock)] = true;
         return 1n;
       }
-      // There is nobody else to give it back.
+      // No other code gives it back.
       return microseconds < 0n ? 3n : 0n;
     },
     rpy_lock_release: (lock) => {

@@ -20,7 +20,7 @@ const nativeFlags = (flags) => {
 class NodeSystem {
   constructor() {
     this.pid = process.pid;
-    // A quarter of the thread's: what frames take is an estimate.
+    // A quarter of the thread's: sizes of frames are estimates.
     this.stack = 4 << 20;
     this.folder = process.cwd();
     this.start = process.hrtime.bigint();

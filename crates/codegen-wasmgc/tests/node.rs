@@ -14,7 +14,7 @@ use taipan_lltype::{LLType, Program, TableProgram, TypeKind};
 use taipan_ootype::lower;
 use taipan_testkit::{Numbers, random_graph, timed_trial, with_ends};
 
-/// Runs a module, and prints what its `run` returns.
+/// Runs a module, and prints the result of its `run`.
 const RUNNER: &str = "
 const module = new WebAssembly.Module(require('fs').readFileSync(process.argv[1]));
 const host = new Proxy({}, { get: () => () => 0 });

@@ -24,7 +24,7 @@ use crate::stages::{GraphStage, StageProgram};
 use crate::timing::Timings;
 use crate::typed::typed_program;
 
-/// What the diagnostics call the target.
+/// The name of the target in diagnostics.
 const TARGET: &str = "WebAssembly with the host's collector";
 
 /// Makes a module of a program, and beside it the script that runs it.
@@ -104,7 +104,7 @@ fn linked(db: &Database, roots: Roots, root: &FuncSym, names: bool) -> Result<Ve
     }
 }
 
-/// What the program needs that there is not, where no place is known.
+/// The needs of a program that the target lacks, where no place is known.
 fn plain(lack: &Lack) -> Failure {
     let message = format!("{TARGET} has {}", lack.what());
     let d = Diagnostic::error(ErrorCode::NotOnTheTarget, None, message);
@@ -116,7 +116,7 @@ fn plain(lack: &Lack) -> Failure {
 struct Found(Vec<(FuncSym, Arc<FunctionCode>)>);
 
 impl Found {
-    /// Diagnostics about what the program needs that there is not: one for each place of the program.
+    /// Diagnostics about the needs of a program that the target lacks: one for each place of the program.
     fn told(
         &self,
         db: &Database,

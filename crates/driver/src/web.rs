@@ -20,13 +20,13 @@ const FILES: [(&str, &str); 4] = [
     ("worker.js", include_str!("web/worker.js")),
 ];
 
-/// What there is besides for a program whose objects are the browser's.
+/// Further files for a program whose objects are the browser's.
 const WITH_COLLECTOR: [(&str, &str); 2] = [
     ("host.js", SUPPORT),
     ("system.js", include_str!("web/system.js")),
 ];
 
-/// What the script says that runs the program: the scripts that it takes, and the class of runs.
+/// The texts that differ in the script that runs the program: its scripts, and the class of runs.
 const BY_C: [(&str, &str); 2] = [("@SCRIPTS@", "'wasi.js'"), ("@RUN@", "Run")];
 
 /// The same for a program whose objects are the browser's.

@@ -32,7 +32,7 @@ pub fn base_of(ty: LLType, program: &dyn Program) -> Option<LLType> {
     first.as_struct().map(|_| first)
 }
 
-/// What a field or an item of a type holds.
+/// The content of a field or an item.
 pub fn storage(ty: LLType) -> OOType {
     match ty.kind() {
         TypeKind::Struct(_) | TypeKind::Array(_) | TypeKind::FixedArray(..) => {

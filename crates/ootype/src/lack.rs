@@ -1,9 +1,9 @@
-//! What object-oriented targets do not have.
+//! Features that object-oriented targets lack.
 
 use taipan_language::Machine;
 use taipan_lltype::{missing_on, shown_name};
 
-/// What a program needs that there is not.
+/// A feature that a program needs and the target lacks.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Lack {
     /// Memory that the program allocates and frees itself.
@@ -22,16 +22,16 @@ pub enum Lack {
     Jit,
     /// Integers of 128 bits outside of functions.
     WideIntegers,
-    /// Identity hashes of what is no instance of a class.
+    /// Identity hashes of objects that are no instances of a class.
     IdentityOfArrays,
-    /// A function of the runtime or of the system; what it is called.
+    /// A function of the runtime or of the system, by its name.
     Function(String),
     /// An operation that is for other back ends; its name.
     Operation(String),
 }
 
 impl Lack {
-    /// What is missing, for a sentence that says where: "there is no ... ".
+    /// The missing feature, for a sentence that says where: "there is no ... ".
     pub fn what(&self) -> String {
         match self {
             Lack::RawMemory => "no raw memory: all objects are the host collector's".into(),
@@ -58,7 +58,7 @@ impl Lack {
         }
     }
 
-    /// What to use instead.
+    /// The remedy.
     pub fn instead(&self) -> &'static str {
         match self {
             Lack::RawMemory => {

@@ -19,7 +19,7 @@
 //!
 //! Raw memory and addresses have no translation: [`lower`] reports them as a [`Lack`].
 //!
-//! **Architecture invariants.** No salsa. No target: what an object looks like in memory is up to the back end.
+//! **Architecture invariants.** No salsa. No target: back ends decide the layout of objects.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -18,7 +18,7 @@ pub enum OOOp {
     Low(LLOp),
 }
 
-/// What an operand or a result of an operation on objects is.
+/// The kind of an operand or a result of an operation on objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Argument {
     /// A reference of any type.

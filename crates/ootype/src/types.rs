@@ -29,7 +29,7 @@ pub enum OOType {
     Instance(LLType),
     /// A part of a container with fields of its own, or null.
     Record(LLType),
-    /// What all instances of a class share: subclass range, name and methods; or null.
+    /// The data that all instances of a class share: subclass range, name and methods; or null.
     Class(LLType),
     /// An array, or null.
     Array(LLType),

@@ -1,4 +1,4 @@
-//! The verifier: what [`taipan_graph::verify`] holds for every graph, and the operands of operations.
+//! The verifier: the rules of [`taipan_graph::verify`] for every graph, and the operands of operations.
 
 use taipan_graph::{Operation, verify};
 use taipan_lltype::{
@@ -10,7 +10,7 @@ use crate::{
     type_of,
 };
 
-/// All that is wrong with a graph, a line each: its shape; operands and results that are not what the table of
+/// The faults of a graph, a line each: its shape; operands and results that are not what the table of
 /// operations says; fields that a class does not have; values of another type than the field or item that they are
 /// for; variables without values.
 pub fn check_graph(graph: &OOGraph, program: &dyn Program) -> Vec<String> {
@@ -34,7 +34,7 @@ pub fn check_graph(graph: &OOGraph, program: &dyn Program) -> Vec<String> {
     wrong
 }
 
-/// Operations of `lltype`: what its own table says.
+/// Operations of `lltype`, by their own table.
 fn check_low(graph: &OOGraph, op: LLOp, at: &Operation<ObjectOriented>) -> Result<(), String> {
     if !OOOp::is_shared(op) {
         return Err("it works on memory".to_owned());

@@ -1,4 +1,4 @@
-//! Programs as WebAssembly with the host's collector, run by Node: what they print and how they end is the same as on this
+//! Programs as WebAssembly with the host's collector, run by Node: their output and their end are the same as on this
 //! machine.
 //!
 //! It takes Node 22 or later: `TAIPAN_NODE`, or `node`. Where there is none, tests are reported as ignored; where
@@ -114,7 +114,7 @@ fn compare(folder: &Path, target: &str, args: &[&str], options: &[&str]) -> Resu
     .into())
 }
 
-/// The messages of errors, each once, without what all have in common.
+/// The messages of errors, each once, without their common part.
 fn messages(text: &str) -> Vec<String> {
     let start = "error[TP0504]: WebAssembly with the host's collector has ";
     let lines = text.lines().filter(|l| l.starts_with("error"));
@@ -190,7 +190,7 @@ fn compare_generated(program: &Generated, folder: &Path) -> Result<(), Failed> {
     }
 }
 
-/// What is refused is refused for the reason that stands here, and nothing else is.
+/// The refused programs and the reason for each; no other program is refused.
 fn refused() -> Result<(), Failed> {
     for (target, expected) in REFUSED {
         let all = [&["build", "-q", "--target", WASM], BACKEND, &[target]].concat();
@@ -211,7 +211,7 @@ fn levels() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Texts of floats and what is read from text, numbers at their edges, of up to 128 bits.
+/// Floats to and from texts, and numbers of up to 128 bits at their edges.
 fn numbers() -> Result<(), Failed> {
     compare(&PLACE.0, "floats.py", &["7"], &[])?;
     compare(&PLACE.0, "numbers.py", &["7"], &[])
@@ -222,7 +222,7 @@ fn objects() -> Result<(), Failed> {
     compare(&PLACE.0, "objects.py", &["7"], &[])
 }
 
-/// Exceptions that nobody catches, a null pointer, a division by zero, and a stack that is used up.
+/// Uncaught exceptions, a null pointer, a division by zero, and a stack that is used up.
 fn faults() -> Result<(), Failed> {
     let script = built(&PLACE.0, "faults.py", &[])?;
     let mut told = String::new();
@@ -283,7 +283,7 @@ fn system() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the program needs that there is not, where, and what to use instead.
+/// The missing features of a program, with places and remedies.
 fn missing() -> Result<(), Failed> {
     let all = [&["build", "-q", "--target", WASM], BACKEND, &["missing.py"]].concat();
     let o = PLACE.taipan(&PLACE.0, &all);

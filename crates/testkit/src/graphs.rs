@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// A text of low-level graphs with what each ends in, where it says `END`.
+/// A text of low-level graphs, with each graph's end in the place of `END`.
 pub fn with_ends(text: &str) -> String {
     let end = "
     return(result: Signed)

@@ -1,4 +1,4 @@
-//! Arithmetic and comparison. What the operations mean is defined by `taipan_lltype::eval_num`: integers wrap, and a
+//! Arithmetic and comparison. `taipan_lltype::eval_num` defines the operations: integers wrap, and a
 //! shift by a count that is out of range shifts everything out. A division by zero that nothing checks for is a trap.
 
 use taipan_graph::Operation;

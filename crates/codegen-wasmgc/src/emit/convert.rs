@@ -8,7 +8,7 @@ use super::{Emitter, is_wide};
 use crate::code::Ins;
 use crate::types::val_type;
 
-/// The range of an integer, or of what is one in WebAssembly: whether it has a sign, and its bits.
+/// The range of a type that is an integer in WebAssembly: whether it has a sign, and its bits.
 fn range(ty: OOType) -> Option<(bool, u8)> {
     Some(match ty {
         OOType::Bool => (false, 1),
@@ -109,7 +109,7 @@ impl Emitter<'_> {
         match (signed, bits) {
             (_, 1) => self.out.extend([Ins::F64Const(0.0.into()), Ins::F64Ne]),
             (false, 64) => {
-                // What is negative wraps, as other machines have it.
+                // Negative values wrap, as on other machines.
                 let f = self.temporary(ValType::F64);
                 self.out.extend([
                     Ins::LocalTee(f),

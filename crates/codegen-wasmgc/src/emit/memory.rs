@@ -134,7 +134,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The number of the type of an object, that of a field, and what the field holds.
+    /// The number of the type of an object, that of a field, and the field's content.
     fn field(&mut self, object: &OOOperand, name: &OOOperand) -> Result<(u32, u32, OOType), Lack> {
         let class = self.ty(object).container().ok_or(Lack::Addresses)?;
         let name = low(name);
@@ -185,7 +185,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The number of the type of an array, and what its items are.
+    /// The number of the type of an array, and the content of its items.
     fn array(&mut self, array: &OOOperand) -> Result<(u32, OOType), Lack> {
         let ty = self.ty(array).container().ok_or(Lack::Addresses)?;
         let number = self.symbols.ty(TypeSym::Container(ty));

@@ -80,11 +80,11 @@ pub(crate) struct Emitter<'a> {
     /// The instruction that code is made for.
     at: u32,
     found: Vec<Unsupported>,
-    /// What encloses the current place, outermost first.
+    /// The constructs that enclose the current place, outermost first.
     pub(crate) frames: Vec<Frame>,
     /// The local that says which block is next, where blocks are dispatched.
     pub(crate) next: Option<u32>,
-    /// What the frame counts as in [`Global::Depth`]; 0 if it does not count itself.
+    /// The frame's share of [`Global::Depth`]; 0 if it does not count itself.
     frame_size: i32,
 }
 
@@ -274,7 +274,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Pushes what cleared memory holds of a type.
+    /// Pushes the value of a type in cleared memory.
     pub(crate) fn default_of(&mut self, ty: OOType) -> Result<(), Lack> {
         if is_wide(ty) {
             self.out.extend([Ins::I64Const(0), Ins::I64Const(0)]);
@@ -345,7 +345,7 @@ impl<'a> Emitter<'a> {
         }
         let uses = self.uses[result.index()];
         if is_void || uses == 0 {
-            // What it would have used is dropped with it.
+            // Its operands are dropped with it.
             for o in &op.args {
                 if let OOOperand::Var(v) = o {
                     self.pending.retain(|p| p.var != *v);
@@ -401,7 +401,7 @@ pub(crate) fn number_ins(c: &LLConst) -> Result<Ins, Lack> {
     })
 }
 
-/// What leads from an object on the stack to a part of it.
+/// The steps from an object on the stack to a part of it.
 pub(crate) fn path_code(
     ty: LLType,
     path: &[i64],
@@ -446,7 +446,7 @@ pub(crate) fn path_code(
     }
 }
 
-/// Bytes of a frame that machine code of the host may take: a slot for each variable, and what comes with every call.
+/// Upper estimate of a frame of the host's machine code, in bytes: a slot for each variable, and the costs of a call.
 fn frame_size(graph: &OOGraph) -> i32 {
     let variables = i32::try_from(graph.vars.len()).unwrap_or(i32::MAX / 64);
     96 + 8 * variables.min(1000)

@@ -1,4 +1,4 @@
-//! Which operation becomes what.
+//! The translation of each operation.
 
 use taipan_graph::Operation;
 use taipan_lltype::{ConstantOperand, FuncKind, LLConst, LLOp, LLOperand, PlainOp, VoidConst};
@@ -211,7 +211,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `jit_conditional_call_value`: the value, or what a function returns if it is zero or null.
+    /// `jit_conditional_call_value`: the value, or the result of a function if it is zero or null.
     fn value_or_call(&mut self, args: &[OOOperand], result: OOType) -> Result<(), Lack> {
         let Some(ty) = val_type(result, &mut self.symbols)? else {
             return Err(Lack::Operation("jit_conditional_call_value".into()));

@@ -1,4 +1,4 @@
-//! Integers of 128 bits: two words, the lower one first. What is long is a function of its own.
+//! Integers of 128 bits: two words, the lower one first. Long operations are functions.
 
 use taipan_graph::IntKind;
 use taipan_lltype::{NumFamily, NumOp};

@@ -1,4 +1,4 @@
-//! How a program gets to what its target does not have: places in the program's own files.
+//! The ways from a program to functions that its target lacks: places in the program's own files.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;

@@ -12,7 +12,7 @@ class PageSystem {
   constructor(run) {
     this.run = run;
     this.pid = 1;
-    // Half of what browsers have: what frames take is an estimate.
+    // Half of the browsers' stack: sizes of frames are estimates.
     this.stack = 512 << 10;
     this.folder = '/';
     const env = Object.entries(run.options.env ?? {});
@@ -170,7 +170,7 @@ class PageSystem {
     this.folder = `/${parts.join('/')}`;
   }
 
-  // What the world says is the same when the program runs again.
+  // A program that runs again gets the same input, times and random bytes.
   random(into) {
     into.set(this.run.tell(() => {
       const all = new Uint8Array(into.length);

@@ -34,7 +34,7 @@ use crate::{
     FuncSym, LLConst, LLGraph, LLOp, LLType, LowLevel, OBJECT, OBJECT_VTABLE, STR, UNICODE,
 };
 
-/// What names in the text of low-level graphs stand for.
+/// The meaning of names in the text of low-level graphs.
 #[derive(Clone, Debug)]
 pub struct LLNames {
     /// Names of image objects.

@@ -6,7 +6,7 @@ use taipan_lltype::{ConstantOperand, LLConst, LLOperand, LLType, TypeKind, VoidC
 use super::{Lowerer, operand};
 use crate::{Lack, OOOperand, OOType, ObjectOp, Place, items_field, member, storage};
 
-/// What a step leads to.
+/// The target of a step.
 enum Step {
     /// The container itself, as one of its base.
     Base(LLType),
@@ -20,7 +20,7 @@ enum Step {
 struct Part {
     container: OOOperand,
     key: Key,
-    /// The `lltype` type of what is there.
+    /// The `lltype` type of the part.
     ty: LLType,
 }
 
@@ -81,7 +81,7 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Reads what is at a part.
+    /// Reads a part.
     fn read(&mut self, part: Part, result: Option<VarId>) -> OOOperand {
         let ty = storage(part.ty);
         let (op, args) = match part.key {

@@ -1,4 +1,4 @@
-//! Which operation becomes what.
+//! The translation of each operation.
 
 use std::slice::from_ref;
 
@@ -9,7 +9,7 @@ use super::objects::nothing;
 use super::{Lowerer, operand, truth};
 use crate::{Lack, ObjectOp};
 
-/// Finalizers of the shipped library that need not run: they free what the host frees when the program ends.
+/// Finalizers of the shipped library that need not run: the host frees the same when the program ends.
 const HARMLESS: &[&str] = &["rpython.rlib.rthread.Lock.__del__"];
 
 fn is_harmless(finalizer: &LLOperand) -> bool {

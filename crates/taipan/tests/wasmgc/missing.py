@@ -1,4 +1,4 @@
-"""Uses what hosts with a collector of their own do not have."""
+"""Uses features that hosts with a collector of their own lack."""
 
 import os
 from rpython.rlib import rgc, rthread
@@ -67,7 +67,7 @@ def wider():
     return upper(kept[-1])
 
 
-# What is inlined is told where it is inlined.
+# An inlined function is reported at its call.
 for f in [fork, thread, raw, text, wider, mortal]:
     f._dont_inline_ = True
 

@@ -1,4 +1,4 @@
-"""What Node has of the system."""
+"""Uses the parts of the system that Node has."""
 
 import errno
 import os
