@@ -21,12 +21,12 @@
 //! graph with a loop that is entered at several places becomes one loop around a `br_table`.
 //!
 //! **Exceptions** are two globals that are checked after calls, as in the other back ends: the graphs have been through
-//! the exception transform. `try_table` would save the checks, but unwinding costs a hundred times as much as a return in
+//! the exception transform. `try_table` would save the checks, but unwinding is much slower than a return in
 //! today's engines, RPython programs raise often (the end of every iteration is StopIteration), and hosts without
 //! `exnref` (Node before 24, browsers before 2025) could not run the program.
 //!
 //! **Prebuilt data** is a global per object, made by a constant expression from objects before it. References that close
-//! a cycle, and long arrays, are filled by init functions of a bounded size (`data.rs`).
+//! a cycle, and long arrays, are filled by init functions of a bounded size (`prebuilt.rs`).
 //!
 //! **The host** provides files, time and the rest as imports (`host.rs`, `support/host.js`). Strings pass through
 //! a small linear memory, since JavaScript cannot look into WasmGC's arrays.
