@@ -264,9 +264,9 @@ impl<'p> Functions<'p> {
         optimize_residual(&mut graph, &jit.program, &jit.program);
         let f = &self.functions[function];
         let rounds = f.counters.get(&counted).map_or(0, |c| c.1);
-        let part = if counted == head { "it" } else { "a part of it" };
         self.log.reason(entry, || match blocks {
-            0 => format!("{part} was entered {rounds} times"),
+            0 if counted == head => format!("it was entered {rounds} times"),
+            0 => format!("a part of it was entered {rounds} times"),
             _ => format!("it has grown from {blocks} to {size} blocks"),
         });
         let made = self.log_listing(jit, function, &mut graph, &mut started);

@@ -481,7 +481,8 @@ pub(crate) fn summary(options: &TestOptions, report: &TestReport) -> String {
     add(errors, if errors == 1 { "error" } else { "errors" });
     if options.collect_only {
         let n = collected.ids.len();
-        parts = vec![format!("{n} test{} collected", if n == 1 { "" } else { "s" })];
+        let plural = if n == 1 { "" } else { "s" };
+        parts = vec![format!("{n} test{plural} collected")];
     } else if parts.is_empty() || collected.ids.is_empty() && errors == 0 && skipped == 0 {
         parts.insert(0, "no tests ran".to_owned());
     }
