@@ -3,7 +3,9 @@
 use std::slice::from_ref;
 
 use taipan_graph::{Operand, Operation};
-use taipan_lltype::{ConstantOperand, LLConst, LLOperand, LowLevel, TIMESTAMP_UNIT, View};
+use taipan_lltype::{
+    Accessed, ConstantOperand, LLConst, LLOperand, LowLevel, NamedOperands, TIMESTAMP_UNIT, View,
+};
 
 use super::objects::nothing;
 use super::{Lowerer, operand, truth};
@@ -30,59 +32,35 @@ impl Lowerer<'_> {
     ) -> Result<(), Lack> {
         let result = op.result;
         match view {
-            View::Getfield {
+            View::Getfield { .. }
+            | View::Setfield { .. }
+            | View::BareSetfield { .. }
+            | View::Getarrayitem { .. }
+            | View::Setarrayitem { .. }
+            | View::BareSetarrayitem { .. }
+            | View::Getinteriorfield { .. }
+            | View::Setinteriorfield { .. }
+            | View::BareSetinteriorfield { .. } => {
+                if let Some(Accessed {
+                    object,
+                    path,
+                    stored,
+                }) = op.view().access()
+                {
+                    match stored {
+                        Some(value) => self.store(object, path, value, result)?,
+                        None => self.load(object, path, result)?,
+                    }
+                }
+            }
+            View::Getsubstruct {
                 object,
                 field: step,
-            }
-            | View::Getsubstruct {
-                object,
-                field: step,
-            }
-            | View::Getarrayitem {
-                array: object,
-                index: step,
             }
             | View::Getarraysubstruct {
                 array: object,
                 index: step,
-            } => {
-                self.load(object, from_ref(step), result)?;
-            }
-            View::Setfield {
-                object,
-                field: step,
-                value,
-            }
-            | View::BareSetfield {
-                object,
-                field: step,
-                value,
-            }
-            | View::Setarrayitem {
-                array: object,
-                index: step,
-                value,
-            }
-            | View::BareSetarrayitem {
-                array: object,
-                index: step,
-                value,
-            } => {
-                self.store(object, from_ref(step), value, result)?;
-            }
-            View::Getinteriorfield { object, path } => self.load(object, path, result)?,
-            View::Setinteriorfield {
-                object,
-                path,
-                value,
-            }
-            | View::BareSetinteriorfield {
-                object,
-                path,
-                value,
-            } => {
-                self.store(object, path, value, result)?;
-            }
+            } => self.load(object, from_ref(step), result)?,
             View::Getarraysize { array } => self.length(array, &[], result)?,
             View::Getinteriorarraysize { object, path } => self.length(object, path, result)?,
             View::GcCopyArray {
