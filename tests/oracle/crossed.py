@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares every operation on every kind of operand with the whole original toolchain.
 
-usage: crossed.py ask PYPY ANSWERS [--only TEXT] [--share PERCENT] [--sample N]   what the original says (CPython 2.7)
-       crossed.py compare ANSWERS [--only TEXT] [--taipan PATH]
+usage: crossed.py record PYPY OUTCOMES [--only TEXT] [--share PERCENT] [--sample N]   outcomes of the original (CPython 2.7)
+       crossed.py compare OUTCOMES [--only TEXT] [--taipan PATH]
 
 Where constants.py asks the flow space alone about random expressions, this is a table: each
 operator and builtin function with each combination of operands, constant or not, in three ways:
@@ -11,11 +11,11 @@ operator and builtin function with each combination of operands, constant or not
     returned  return a + b
     printed   return str(a + b)
 
-The original flows, annotates, rtypes and interprets each function by itself. `ask` writes one line for
-each function to ANSWERS; functions that are there already are not asked about again. There are 170,000
-functions: of those with several operands it asks about a share (2 %), always the same ones. `--sample 1`
-asks about the next share, and so on. Samples are asked in mixed order, so what a run that is stopped has
-asked is spread over the whole table.
+The original flows, annotates, rtypes and interprets each function by itself. `record` appends one line for
+each function to OUTCOMES, unless the file has one. There are 170,000
+functions: of those with several operands it takes a share (2 %), always the same ones. `--sample 1`
+takes the next share, and so on. The order is mixed, so the functions of a run that is stopped are spread over the
+whole table.
 """
 import argparse
 import collections
@@ -306,15 +306,15 @@ def write_module(cases, folder):
         f.write(HEADER + "".join(source for _, source, _ in cases))
 
 
-def ask(args):
-    known = read(args.answers)
+def record(args):
+    known = read(args.outcomes)
     cases = [c for c in chosen(args.only, args.share, args.sample)
              if known.get(c[0], {}).get("source") != without_name(c)]
     if args.sample:
         cases.sort(key=lambda c: place(c[0]))
     python = os.environ.get("PYTHON2", "python2.7")
     here = os.path.dirname(os.path.abspath(__file__))
-    with tempfile.TemporaryDirectory() as folder, open(args.answers, "a") as out:
+    with tempfile.TemporaryDirectory() as folder, open(args.outcomes, "a") as out:
         script = os.path.join(folder, "original.py")
         with open(script, "w") as f:
             f.write(ORIGINAL)
@@ -376,7 +376,7 @@ def taipan_says(taipan, cases, folder):
 
 
 def compare(args):
-    known = read(args.answers)
+    known = read(args.outcomes)
     cases = [c for c in chosen(args.only) if known.get(c[0], {}).get("source") == without_name(c)]
     differing = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -401,7 +401,7 @@ def compare(args):
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="what", required=True)
-    a = commands.add_parser("ask")
+    a = commands.add_parser("record")
     a.add_argument("pypy")
     a.add_argument("--share", type=float, default=2)
     a.add_argument("--sample", type=int, default=0)
@@ -409,10 +409,10 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     c.add_argument("--taipan", default=os.path.join(here, "../../target/release/taipan"))
     for p in (a, c):
-        p.add_argument("answers")
+        p.add_argument("outcomes")
         p.add_argument("--only")
     args = parser.parse_args()
-    return {"compare": compare, "ask": ask}[args.what](args)
+    return {"compare": compare, "record": record}[args.what](args)
 
 
 if __name__ == "__main__":

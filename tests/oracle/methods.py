@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Compares methods, codecs, formats and conversions with the original toolchain and with CPython.
 
-usage: methods.py ask PYPY ANSWERS [--only TEXT] [--share PERCENT] [--sample N]   what the original says (CPython 2.7)
-       methods.py compare ANSWERS [--only TEXT] [--taipan PATH]
+usage: methods.py record PYPY OUTCOMES [--only TEXT] [--share PERCENT] [--sample N]   outcomes of the original (CPython 2.7)
+       methods.py compare OUTCOMES [--only TEXT] [--taipan PATH]
 
 Where crossed.py is a table of operators, this is one of calls: each method of strings, unicode strings, lists
 and dicts with arguments of several kinds, each codec, format and conversion, constant or not; and what
 Python's order of evaluation can be seen by.
 
-Where the original has an answer Taipan has to give the same. What the original refuses and Taipan accepts
-has to be what CPython 2.7 gives (`docs/language/extensions.md` lists the kinds), which `ask` notes as well.
+Taipan has to have the outcome of the original. For calls that the original refuses and Taipan accepts it is that of
+CPython 2.7 (`docs/language/extensions.md` lists the kinds), which `record` writes as well.
 """
 import itertools
 import json
@@ -221,7 +221,7 @@ for line in sys.stdin:'''
 
 
 def compare(args):
-    known = crossed.read(args.answers)
+    known = crossed.read(args.outcomes)
     cases = [c for c in chosen(args.only)
              if known.get(c[0], {}).get("source") == crossed.without_name(c)]
     differing, beyond, other = 0, 0, 0

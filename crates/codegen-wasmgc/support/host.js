@@ -354,7 +354,7 @@ function functions(program, system) {
   const streams = new Streams(system);
   program.flush = () => streams.flushAll();
   const bytes = (at, length) => new Uint8Array(program.memory.buffer, at, length);
-  // What is kept, or comes to where the memory may grow meanwhile.
+  // A copy: callers keep the bytes, or the memory may grow before they use them.
   const path = (at, length) => bytes(at, length).slice();
   const attempt = (work) => {
     try {

@@ -100,7 +100,7 @@ fn linked(db: &Database, roots: Roots, root: &FuncSym, names: bool) -> Result<Ve
     }
     match lacks.is_empty() {
         true => linker.finish(names).map_err(|lack| plain(&lack)),
-        false => Err(found.told(db, roots, &program, lacks)),
+        false => Err(found.failure(db, roots, &program, lacks)),
     }
 }
 
@@ -117,7 +117,7 @@ struct Found(Vec<(FuncSym, Arc<FunctionCode>)>);
 
 impl Found {
     /// Diagnostics about the needs of a program that the target lacks: one for each place of the program.
-    fn told(
+    fn failure(
         &self,
         db: &Database,
         roots: Roots,

@@ -10,8 +10,8 @@ use crate::{
     type_of,
 };
 
-/// The faults of a graph, a line each: its shape; operands and results that are not what the table of
-/// operations says; fields that a class does not have; values of another type than the field or item that they are
+/// The faults of a graph, a line each: its shape; operands and results that differ from the table of
+/// operations; fields that a class does not have; values of another type than the field or item that they are
 /// for; variables without values.
 pub fn check_graph(graph: &OOGraph, program: &dyn Program) -> Vec<String> {
     let mut wrong = verify(graph).err().map_or_else(Vec::new, |e| e.0);

@@ -338,7 +338,7 @@ fn lines_of_texts() {
     );
 }
 
-/// Whether a generator may be None changes nothing about what it lacks.
+/// A generator that may be None has the same remedies as another one.
 #[test]
 fn generators_that_may_be_none() {
     check(

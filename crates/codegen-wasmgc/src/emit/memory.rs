@@ -53,7 +53,7 @@ pub(crate) fn zero(ty: OOType, symbols: &mut dyn Numbers) -> Result<Ins, Lack> {
     })
 }
 
-/// What makes a new object, or a part of one: fields are zero or null, but parts are there. The array at its end, if
+/// The instructions that make a new object, or a part of one: fields are zero or null, but parts are there. The array at its end, if
 /// there is one, is on the stack of its own: `items` pushes it.
 pub(crate) fn new_object(
     ty: LLType,

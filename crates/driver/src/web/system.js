@@ -26,7 +26,7 @@ class PageSystem {
     return text.startsWith('/') ? text : `${this.folder}/${text}`;
   }
 
-  // Where a path leads: the folder, the name in it, and what is there.
+  // The target of a path: its folder, the name in it, and the entry of that name.
   find(name) {
     if (name.length === 0) throw failure('ENOENT');
     const found = this.run.findFrom(this.run.root, this.absolute(name));

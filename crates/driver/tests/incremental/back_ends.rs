@@ -1,5 +1,5 @@
 //! What an edit has run again on each way to code: for debuggers, for other machines, with each
-//! collector, by way of C and LLVM, and as WebAssembly with the host's collector. What is made then is what a fresh process makes.
+//! collector, by way of C and LLVM, and as WebAssembly with the host's collector. The output after an edit equals that of a fresh process.
 
 use expect_test::{Expect, expect};
 use taipan_driver::{LoadOptions, Machine, Stage, Timings, wasmgc_module};

@@ -17,7 +17,7 @@ type Parsed<T> = Result<T, ParseError>;
 /// One declaration of a struct or a function, if there is one at the cursor.
 ///
 /// # Errors
-/// What is there instead.
+/// The unexpected text, with its place.
 pub fn declaration(cursor: &mut Cursor<'_>, names: &mut LLNames) -> Parsed<bool> {
     if cursor.eat_word("struct") {
         let label = name(cursor)?;
@@ -180,7 +180,7 @@ fn func(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<FuncSym> {
 /// A type.
 ///
 /// # Errors
-/// What is there instead.
+/// The unexpected text, with its place.
 pub fn ty(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLType> {
     if cursor.eat("*") {
         return Ok(ty(cursor, names)?.ptr());
@@ -263,7 +263,7 @@ fn int_type(word: &str) -> Option<IntKind> {
 /// A constant.
 ///
 /// # Errors
-/// What is there instead.
+/// The unexpected text, with its place.
 pub fn constant(cursor: &mut Cursor<'_>, names: &LLNames) -> Parsed<LLConst> {
     if cursor.eat("&") {
         return symbol(cursor, names);
