@@ -44,6 +44,16 @@ struct Payload {
     library: Option<Vec<u8>>,
 }
 
+/// Where an executable optimises code while it runs. Without a second processor, or if the variable
+/// `TAIPAN_JIT_BACKGROUND` is 0, that is the foreground.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Optimising {
+    /// The thread of the program, which waits for it.
+    Foreground,
+    /// A second thread.
+    Background,
+}
+
 /// What [`build_with_jit`] made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Built {
@@ -61,13 +71,16 @@ pub fn build_with_jit(
     options: &LoadOptions,
     target: &Utf8Path,
     output: &Utf8Path,
+    optimising: Optimising,
     timings: &mut Timings,
 ) -> Result<Built, Failure> {
     let Some(bundled) = bundle(db, options, target, ImageUse::Run, timings)? else {
         crate::build(db, options, target, output, timings)?;
         return Ok(Built::WithoutDrivers);
     };
-    timings.phase("link", || write_executable(&bundled.executable()?, output))?;
+    timings.phase("link", || {
+        write_executable(&bundled.executable(optimising)?, output)
+    })?;
     Ok(Built::WithJit(bundled.warnings))
 }
 
@@ -95,7 +108,7 @@ pub struct Bundled {
 
 impl Bundled {
     /// The file of its executable.
-    pub fn executable(&self) -> Result<Vec<u8>, Failure> {
+    pub fn executable(&self, optimising: Optimising) -> Result<Vec<u8>, Failure> {
         let runtime = RUNTIME.as_ref();
         let runtime = runtime.ok_or_else(|| {
             let why = "no executable: Taipan has to be built with GCC as the C compiler";
@@ -106,6 +119,7 @@ impl Bundled {
             symbols: &self.program.symbols,
             tables: &self.program.tables,
             library: self.library.as_deref(),
+            background: optimising == Optimising::Background,
         };
         runtime
             .and_then(|runtime| executable(runtime, &program))

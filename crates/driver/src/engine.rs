@@ -93,6 +93,7 @@ fn with_jit<T>(
             counts: counts_json(&jit.counts()),
             code_bytes: 0,
             units: 0,
+            optimised: 0,
             refused: jit.refused(),
             graphs: graphs.iter().map(|g| residual_text(db, roots, g)).collect(),
         };

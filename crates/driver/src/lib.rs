@@ -87,7 +87,7 @@ pub mod parts {
 }
 
 pub use build::{build, compile_native};
-pub use bundle::{Built, build_with_jit};
+pub use bundle::{Built, Optimising, build_with_jit};
 pub use c::{COptions, build_c};
 pub use call::{CallRequest, call};
 pub use check::{check, checked};

@@ -8,7 +8,7 @@ use taipan_codegen::{CodegenError, Image, SymbolRef};
 use taipan_codegen_cranelift::LoadedImage;
 use taipan_jit::Splits;
 use taipan_jit_file::{Choices, with_compiler};
-use taipan_jit_native::{CallEffects, JitTables, NativeJit, Options, Tabled, roots};
+use taipan_jit_native::{CallEffects, JitTables, MakeTables, NativeJit, Options, Tabled, roots};
 use taipan_lltype::{FuncKind, FuncSym, LLGraph};
 use taipan_transform::Effects;
 
@@ -36,6 +36,8 @@ pub struct JitOptions {
     pub most_code: Option<usize>,
     /// How many bytes of machine code are compiled at once before it is done in pieces.
     pub largest_unit: Option<usize>,
+    /// Regions are optimised on a second thread.
+    pub background: bool,
     /// Where to say what was compiled.
     pub report: Option<Arc<Mutex<JitReport>>>,
     /// Where to say how many drivers the program has.
@@ -53,6 +55,8 @@ pub struct JitReport {
     pub code_bytes: usize,
     /// How many pieces of machine code there are.
     pub units: usize,
+    /// How many of them were compiled with optimisations.
+    pub optimised: usize,
     /// Why loops stay interpreted.
     pub refused: Vec<String>,
     /// The residual functions as text.
@@ -127,6 +131,11 @@ pub(crate) fn with_native_jit<T>(
         .phase("load", || LoadedImage::new(program.image))
         .map_err(|e| codegen_failure(&e))?;
     let _ = options.drivers.set(program.tables.drivers.len());
+    let background = options.background.then(|| {
+        let tables = program.tables.clone();
+        let make: MakeTables = Arc::new(move || Tabled::new(tables.clone()));
+        make
+    });
     let tabled = Tabled::new(program.tables);
     let usual = Options::default();
     let choices = Choices {
@@ -153,6 +162,7 @@ pub(crate) fn with_native_jit<T>(
                 counts: counts_json(&counts.residual),
                 code_bytes: counts.bytes,
                 units: counts.units + counts.hot,
+                optimised: counts.hot,
                 refused: jit.refused(),
                 graphs: graphs.iter().map(print).collect(),
             };
@@ -160,7 +170,7 @@ pub(crate) fn with_native_jit<T>(
         result.map_err(|e| codegen_failure(&e))
     };
     timings.phase("execute", || {
-        with_compiler(&tabled, &image, choices, execute)
+        with_compiler(&tabled, &image, choices, background, execute)
     })
 }
 

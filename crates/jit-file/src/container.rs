@@ -79,6 +79,8 @@ pub(crate) struct Header {
     pub(crate) state: u64,
     pub(crate) drivers: Vec<DriverInfo>,
     pub(crate) exceptions: Vec<(StaticSym, StaticSym)>,
+    /// Regions are optimised on a second thread, unless the environment says otherwise.
+    pub(crate) background: bool,
 }
 
 /// A file that is being written.
@@ -175,6 +177,7 @@ fn check(record: &[u8]) -> [u8; CHECK] {
 }
 
 /// The program behind an executable, in memory page by page, as it is read.
+#[derive(Clone)]
 pub(crate) struct Container {
     mapping: &'static [u8],
     sections: Vec<Section>,
@@ -370,6 +373,7 @@ mod tests {
             state: 7,
             drivers: Vec::new(),
             exceptions: Vec::new(),
+            background: false,
         };
         out.finish(&header).expect("a file")
     }

@@ -4,17 +4,18 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::process::exit;
+use std::sync::Arc;
 
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
 use taipan_jit::Splits;
 use taipan_jit::engine::{DriverCompiler, Drivers};
-use taipan_jit_native::{NativeJit, Options, Tabled};
+use taipan_jit_native::{MakeTables, NativeJit, Options, Tabled};
 use taipan_platform::load_library;
 use taipan_runtime::exc::set_standalone;
 use taipan_runtime::state::rpy_state;
 
-use crate::container::{Container, DAMAGED, SectionId};
+use crate::container::{Container, DAMAGED, Header, SectionId};
 use crate::parts::FileParts;
 
 /// How loops are compiled.
@@ -29,11 +30,12 @@ pub struct Choices {
 }
 
 /// Runs something in a loaded program with a compiler of its loops, or without one where there is no
-/// memory for code.
+/// memory for code. Regions are optimised on a second thread if there are tables for it.
 pub fn with_compiler<T>(
     program: &Tabled,
     image: &LoadedImage,
     choices: Choices,
+    background: Option<MakeTables>,
     run: impl FnOnce(Option<&NativeJit<'_>>) -> T,
 ) -> T {
     let mut compiler = DriverCompiler::new(program);
@@ -46,7 +48,12 @@ pub fn with_compiler<T>(
         splits: choices.splits,
     };
     match NativeJit::new(&portals, program, program, image, choices.options) {
-        Ok(jit) => run(Some(&jit)),
+        Ok(jit) => {
+            if let Some(tables) = background {
+                jit.optimise_in_background(tables);
+            }
+            run(Some(&jit))
+        }
         Err(_) => run(None),
     }
 }
@@ -68,6 +75,7 @@ fn run_file() -> Result<Infallible, String> {
         load_library(library).map_err(|e| CodegenError::c_library(e).to_string())?;
     }
     let offsets = [SectionId::Code, SectionId::Data].map(|s| container.offset(s));
+    let background = background(&header).then(|| tables_of(&header, &container));
     let parts = FileParts::new(container);
     let names = Box::new(parts.clone());
     let image = LoadedImage::filed(header.layout, &file, offsets.into(), names);
@@ -86,7 +94,7 @@ fn run_file() -> Result<Infallible, String> {
         ..Choices::default()
     };
     let run = || run_program(&image, &argv);
-    with_compiler(&program, &image, choices, |jit| {
+    with_compiler(&program, &image, choices, background, |jit| {
         let code = match jit {
             Some(jit) => jit.run(run),
             None => run(),
@@ -94,6 +102,32 @@ fn run_file() -> Result<Infallible, String> {
         // Everything is written. The memory of the compiler is freed by the system: that is quicker.
         exit(code.map_err(|e| e.to_string())?)
     })
+}
+
+/// Makes the tables of a program for a second thread.
+fn tables_of(header: &Header, container: &Container) -> MakeTables {
+    let (drivers, exceptions) = (header.drivers.clone(), header.exceptions.clone());
+    let container = container.clone();
+    Arc::new(move || {
+        let parts = FileParts::new(container.clone());
+        Tabled::of_parts(drivers.clone(), exceptions.clone(), Box::new(parts))
+    })
+}
+
+/// Whether regions are optimised on a second thread: by the variable `TAIPAN_JIT_BACKGROUND`, otherwise as the program was
+/// built. On a machine with one processor they never are.
+fn background(header: &Header) -> bool {
+    let wanted = match std::env::var("TAIPAN_JIT_BACKGROUND").as_deref() {
+        Ok("0") => false,
+        Ok("1") => true,
+        _ => header.background,
+    };
+    wanted && has_processors()
+}
+
+/// Whether a second thread has a processor of its own.
+pub fn has_processors() -> bool {
+    std::thread::available_parallelism().is_ok_and(|n| n.get() > 1)
 }
 
 /// What the variable `TAIPAN_JIT_THRESHOLD` says, as `--jit-threshold` of `run`.

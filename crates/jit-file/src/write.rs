@@ -19,6 +19,8 @@ pub struct Attached<'a> {
     pub tables: &'a JitTables,
     /// The functions of C libraries that it brings, as a shared object.
     pub library: Option<&'a [u8]>,
+    /// Regions are optimised on a second thread, unless the environment says otherwise.
+    pub background: bool,
 }
 
 /// The file of an executable.
@@ -77,6 +79,7 @@ pub fn executable(runtime: &Runtime<'_>, program: &Attached<'_>) -> Result<Vec<u
         state: state as u64,
         drivers: tables.drivers.clone(),
         exceptions: tables.exceptions.clone(),
+        background: program.background,
     };
     out.finish(&header).ok_or_else(unserializable)
 }

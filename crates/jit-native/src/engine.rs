@@ -23,6 +23,7 @@ use taipan_runtime::{exc, threads};
 use crate::account::Account;
 use crate::arrived::{Arrived, Values};
 use crate::assumptions::Assumptions;
+use crate::background::MakeTables;
 use crate::cells::{load, second};
 use crate::free_passes::FreePasses;
 use crate::functions::Functions;
@@ -193,6 +194,11 @@ impl<'p> NativeJit<'p> {
         })
     }
 
+    /// Optimises regions on a second thread from now on, which makes its own tables of the program.
+    pub fn optimise_in_background(&self, tables: MakeTables) {
+        self.functions.borrow_mut().optimise_in_background(tables);
+    }
+
     /// Runs `f` with this as the compiler of the program. One program at a time has one.
     pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
         struct Reset;
@@ -361,6 +367,13 @@ impl<'p> NativeJit<'p> {
             self.broken.set(true);
             Err(format!("internal error: {}", text_of(&*panic)).into())
         })
+    }
+
+    /// The compiler has made a mistake outside of a loop's own code: nothing is compiled any more.
+    pub(crate) fn is_broken(&self, why: &str) {
+        self.broken.set(true);
+        let text = format!("internal error: {why}");
+        self.refused.borrow_mut().push(text);
     }
 
     /// Leaves a loop to the interpreter for good.
@@ -643,7 +656,7 @@ fn with_current(f: impl FnOnce(&NativeJit<'_>) -> usize) -> usize {
 }
 
 /// What a panic says.
-fn text_of(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
         (Some(text), _) => text,
         (_, Some(text)) => text,

@@ -1,6 +1,7 @@
 //! Residual functions as units: which there are, and how they are made.
 
 mod hot;
+mod pending;
 mod plan;
 mod record;
 
@@ -32,6 +33,7 @@ use crate::roots::GIVEN_UP;
 use crate::unit::{dispatcher, failing, interpreted, left, region};
 use crate::world::{InProcess, Names, Tables};
 use hot::Hot;
+use pending::Pending;
 use plan::{Extent, Plan};
 
 /// How many blocks all residual functions together may have; then nothing is added. With
@@ -142,6 +144,8 @@ pub(crate) struct Functions<'p> {
     code: CodeMemory,
     quick: FunctionCompiler,
     speed: FunctionCompiler,
+    /// None if regions are optimised on this thread.
+    pending: Option<Pending>,
     counts: Counts,
     log: Log,
     /// One string for all with the same characters.
@@ -179,6 +183,7 @@ impl<'p> Functions<'p> {
             code,
             quick: FunctionCompiler::for_units(OptLevel::None)?,
             speed: FunctionCompiler::for_units(OptLevel::Speed)?,
+            pending: None,
             counts: Counts::default(),
             log: Log::from_environment(),
             locations: FxHashMap::default(),
@@ -575,8 +580,10 @@ impl<'p> Functions<'p> {
         at: usize,
         arrived: &Arrived<'_>,
     ) -> Result<usize, Failure> {
+        self.install_finished(jit);
         let cell = self.cells.get(&at).ok_or("no such cell")?.clone();
         match cell.point {
+            Point::Block(_) if load(at) != self.waiting as u64 => Ok(at),
             Point::Block(_) => {
                 self.compile_unit(jit, at)?;
                 Ok(at)
@@ -586,6 +593,9 @@ impl<'p> Functions<'p> {
                 self.go_on_at_portal(jit, at, &words)
             }
             Point::Hot(b) | Point::Again(b) => {
+                if let Some(meanwhile) = self.go_on_meanwhile(jit, cell.function, b)? {
+                    return Ok(meanwhile);
+                }
                 if !self.is_earned(jit, cell.function, b) {
                     return self.go_on_quickly(jit, cell.function, b);
                 }

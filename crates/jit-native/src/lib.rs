@@ -17,6 +17,7 @@
 mod account;
 mod arrived;
 mod assumptions;
+mod background;
 mod cells;
 mod code;
 mod costs;
@@ -38,6 +39,7 @@ mod tables;
 mod unit;
 mod world;
 
+pub use background::MakeTables;
 pub use engine::{Counts, NativeJit, Options};
 pub use program::CallEffects;
 pub use roots::roots;

@@ -23,6 +23,16 @@ use crate::code::CodeMemory;
 /// What prebuilt data are called that are known by their address alone.
 const AT: &str = "at ";
 
+/// The address of data that are known by their address alone.
+pub(crate) fn address_in_name(symbol: &SymbolRef) -> Option<usize> {
+    match symbol {
+        SymbolRef::Static(StaticSym::Named(name, _)) => {
+            usize::from_str_radix(name.strip_prefix(AT)?, 16).ok()
+        }
+        _ => None,
+    }
+}
+
 /// Where things are.
 pub(crate) struct Names<'p> {
     pub(crate) image: &'p LoadedImage,
@@ -77,11 +87,8 @@ impl<'p> Names<'p> {
 impl Addresses for Names<'_> {
     fn address(&self, symbol: &SymbolRef) -> Option<usize> {
         match symbol {
-            SymbolRef::Static(StaticSym::Named(name, _)) if name.starts_with(AT) => {
-                usize::from_str_radix(&name[AT.len()..], 16).ok()
-            }
             SymbolRef::External(name) => external_address(name).ok(),
-            other => self.image.symbol(other),
+            other => address_in_name(other).or_else(|| self.image.symbol(other)),
         }
     }
 }

@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
-use taipan_driver::{Failure, Machine, TargetConfig, Translation, missing_library};
+use taipan_driver::{Failure, Machine, Optimising, TargetConfig, Translation, missing_library};
 use taipan_language::{Collector, PassSet, PassSwitches};
 
 use crate::output::tell;
@@ -503,6 +503,9 @@ pub(crate) struct JitArgs {
     /// compiled by itself
     #[arg(long, value_name = "BLOCKS")]
     pub(crate) jit_bound: Option<usize>,
+    /// Optimise machine code on a second thread while the program runs.
+    #[arg(long)]
+    pub(crate) jit_background: bool,
     /// Say on standard error what was compiled, one line of JSON.
     #[arg(long)]
     pub(crate) jit_summary: bool,
@@ -529,6 +532,7 @@ impl JitArgs {
             most_blocks: self.jit_bound,
             most_code: None,
             largest_unit: None,
+            background: self.jit_background,
             report: (self.jit_summary || self.jit_residual).then(Arc::default),
             drivers: Arc::default(),
         })
@@ -549,7 +553,9 @@ impl JitArgs {
         }
         if self.jit_summary {
             let (functions, refused) = (report.functions, &report.refused);
-            let mut line = json!({"functions": functions, "refused": refused});
+            let optimised = report.optimised;
+            let mut line =
+                json!({"functions": functions, "optimised": optimised, "refused": refused});
             if let (Value::Object(line), Value::Object(counts)) = (&mut line, &report.counts) {
                 line.extend(counts.clone());
             }
@@ -627,6 +633,9 @@ pub(crate) struct BuildArgs {
     /// --lldebug make has that.
     #[arg(short = 'g', long)]
     pub(crate) debug_info: bool,
+    /// Have the executable optimise machine code on a second thread while it runs, unless TAIPAN_JIT_BACKGROUND=0 is set.
+    #[arg(long)]
+    pub(crate) jit_background: bool,
     #[command(flatten)]
     pub(crate) c: COptions,
     /// The executable; by default the module's name and `-c`, of Python `-python.py`, or `.abi3.so` with
@@ -636,6 +645,16 @@ pub(crate) struct BuildArgs {
 }
 
 impl BuildArgs {
+    /// Where the executable optimises code, if it has a just-in-time compiler.
+    pub(crate) fn optimising(&self) -> Result<Option<Optimising>, Failure> {
+        match (self.code.jit(), self.jit_background) {
+            (true, true) => Ok(Some(Optimising::Background)),
+            (true, false) => Ok(Some(Optimising::Foreground)),
+            (false, false) => Ok(None),
+            (false, true) => Err(Failure::Usage("--jit-background needs --jit".to_owned())),
+        }
+    }
+
     /// Whether debuggers are told of the program.
     pub(crate) fn debug(&self) -> bool {
         self.debug_info || self.code.checked() || self.code.optimize == Some(0)

@@ -250,11 +250,11 @@ fn make(
         taipan_driver::build_python(db, load, target, output, timings)?;
         return Ok(Vec::new());
     }
-    if !args.code.jit() {
+    let Some(optimising) = args.optimising()? else {
         taipan_driver::build(db, load, target, output, timings)?;
         return Ok(Vec::new());
-    }
-    match build_with_jit(db, load, target, output, timings)? {
+    };
+    match build_with_jit(db, load, target, output, optimising, timings)? {
         Built::WithJit(warnings) => Ok(warnings),
         Built::WithoutDrivers => {
             tell(&nothing_to_compile(args.target.as_str()));

@@ -142,10 +142,10 @@ def entry_point(argv):
 const USES: &[&str] = &[
     "run --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --engine native main.py more",
-    "run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
+    "run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 --jit-background \
      --jit-summary --jit-residual interpreter.py",
     "build --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
-     --jit -o made interpreter.py",
+     --jit --jit-background -o made interpreter.py",
     "build --cache-dir cache --lldebug --quiet --gc none main.py",
     "build --backend c -O3 --passes=-asserts -g --keep-source c-files --lto main.py",
     "build --debug-info main.py",
@@ -175,7 +175,7 @@ const USES: &[&str] = &[
     "check --quiet --fix main.py",
     "call --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
      --engine native --json main.py:double 3",
-    "call --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
+    "call --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 --jit-background \
      --jit-summary --jit-residual --engine native interpreter.py:main iij 3",
     "call --batch batch --seconds 50",
     "emit flow --timings --log-queries log --no-cache --threads 1 --path . --step-limit 100000 --memory-limit 1G --target-option=--full \
@@ -215,10 +215,10 @@ const USES: &[&str] = &[
     "watch check --cache-dir cache --verbose main.py",
     "watch run --hot --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --memory-limit 1G --target-option=--full --engine native main.py more",
-    "watch run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 \
+    "watch run --cache-dir cache --jit --jit-threshold 3 --jit-splits lazy --jit-bound 100 --jit-background \
      interpreter.py",
     "watch build --timings --no-cache --threads 1 --path . \
-     --step-limit 100000 --memory-limit 1G --target-option=--full --jit -o made interpreter.py",
+     --step-limit 100000 --memory-limit 1G --target-option=--full --jit --jit-background -o made interpreter.py",
     "watch build --cache-dir cache --passes=-inlining --lldebug --gc ref main.py",
     "watch build --backend c -O2 --debug-info --keep-source c-files --lto main.py",
     "watch build -g main.py",

@@ -28,6 +28,7 @@ const WAYS: &[&[&str]] = &[
     &["--engine", "llinterp", "--jit-threshold", "1"],
     &["--jit-threshold", "1"],
     &["--jit-threshold", "7"],
+    &["--jit-threshold", "3", "--jit-background"],
 ];
 
 fn run(options: &[&str], target: &str, args: &[&OsStr]) -> (String, Option<i32>) {

@@ -31,6 +31,8 @@ fn run(executable: &Path, line: &[&str], threshold: Option<&str>) -> (String, Op
     command.current_dir(suite().join("programs"));
     if let Some(threshold) = threshold {
         command.env("TAIPAN_JIT_THRESHOLD", threshold);
+        // With the default threshold, code is optimised on the thread of the program.
+        command.env("TAIPAN_JIT_BACKGROUND", "1");
     }
     let command = command.args([interpreter, program, small, "--iterations", "2"]);
     let o = command.output().expect("it starts");

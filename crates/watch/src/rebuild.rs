@@ -8,7 +8,7 @@ use taipan_driver::parts::{
     ImageUse, build_image, bundle, c_files, compile_c, compile_llvm, image_object, link,
     llvm_texts, write_executable,
 };
-use taipan_driver::{COptions, Database, Failure, LoadOptions, Timings, guarded};
+use taipan_driver::{COptions, Database, Failure, LoadOptions, Optimising, Timings, guarded};
 
 /// What makes machine code.
 pub enum By {
@@ -25,8 +25,8 @@ pub struct Rebuild {
     target: Utf8PathBuf,
     output: Utf8PathBuf,
     load: LoadOptions,
-    /// It compiles loops while it runs.
-    jit: bool,
+    /// Where it optimises code, if it compiles loops while it runs.
+    jit: Option<Optimising>,
     by: By,
     /// The object file of the executable that is there, or the whole file.
     linked: Mutex<Option<Vec<u8>>>,
@@ -38,7 +38,7 @@ impl Rebuild {
         target: Utf8PathBuf,
         output: Utf8PathBuf,
         load: LoadOptions,
-        jit: bool,
+        jit: Option<Optimising>,
         by: By,
     ) -> Rebuild {
         Rebuild {
@@ -65,10 +65,10 @@ impl Rebuild {
     /// The same code is not linked twice: a program that lists the output's folder
     /// while it is imported would be built for ever.
     pub fn build(&self, db: &Database, timings: &mut Timings) -> Result<(), Failure> {
-        if self.jit
+        if let Some(optimising) = self.jit
             && let Some(made) = bundle(db, &self.load, &self.target, ImageUse::Run, timings)?
         {
-            return self.unless_there(made.executable()?, |file| {
+            return self.unless_there(made.executable(optimising)?, |file| {
                 timings.phase("link", || write_executable(file, &self.output))
             });
         }
@@ -114,7 +114,7 @@ impl Rebuild {
     /// Makes what [`Rebuild::build`] needs for the next edit.
     pub fn warm_up(&self, db: &Database) {
         // What goes wrong is said by whoever needs the program.
-        if self.jit {
+        if self.jit.is_some() {
             let timings = &mut Timings::default();
             let _ = bundle(db, &self.load, &self.target, ImageUse::Run, timings);
             return;

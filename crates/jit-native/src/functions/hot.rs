@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
-use taipan_graph::BlockId;
+use taipan_graph::{BlockId, VarId};
 use taipan_jit::Failure;
 use taipan_jit::engine::ResidualFunction;
+use taipan_lltype::LLGraph;
 use taipan_transform::{Passes, gc_transform_residual, optimize_residual};
 
 use super::plan::Extent;
@@ -13,6 +14,7 @@ use super::record::Made;
 use super::{Function, Functions, NEVER, Point};
 use crate::cells::{load, store};
 use crate::engine::NativeJit;
+use crate::log::Stopwatch;
 use crate::loops::Loops;
 use crate::unit::size;
 
@@ -51,6 +53,18 @@ pub(super) struct Hot {
     counter: usize,
     /// Entries of code without optimisations in the region, up to the compilation.
     missed: u64,
+}
+
+/// A region that is being compiled with optimisations.
+pub(super) struct Region {
+    pub(super) function: usize,
+    pub(super) head: BlockId,
+    /// The block whose counter ran out.
+    pub(super) counted: BlockId,
+    /// Variables that its code starts with.
+    live: Vec<VarId>,
+    operations: usize,
+    hot: Hot,
 }
 
 /// Number of entries before a region with `operations` operations is optimised; `hot` is the number for a
@@ -97,7 +111,7 @@ impl<'p> Functions<'p> {
     }
 
     /// What counts how often a region is entered, and up to how many times.
-    fn counter(&self, function: usize, head: BlockId) -> Option<(usize, u64)> {
+    pub(super) fn counter(&self, function: usize, head: BlockId) -> Option<(usize, u64)> {
         let f = &self.functions[function];
         match f.hot.get(&head) {
             Some(hot) => Some((hot.counter, hot.rounds)),
@@ -179,14 +193,17 @@ impl<'p> Functions<'p> {
         if self.is_early(jit, function, b, &inside) {
             return Ok(entry);
         }
-        if head == b {
-            return self.compile_region(jit, function, (head, b), &inside);
-        }
-        // It is a part of another region: nobody asks again.
-        self.stop_counting(function, b);
-        if !self.functions[function].hot.contains_key(&head) {
+        if head == b || !self.functions[function].hot.contains_key(&head) {
             self.compile_region(jit, function, (head, b), &inside)?;
         }
+        if let Some(meanwhile) = self.go_on_meanwhile(jit, function, b)? {
+            return Ok(meanwhile);
+        }
+        if head == b {
+            return Ok(entry);
+        }
+        // It is a part of another region: its counter is not needed any more.
+        self.stop_counting(function, b);
         // Code gets to it by its cell from now on. What has it in the middle would go around the
         // loop past the code with optimisations.
         let f = &mut self.functions[function];
@@ -219,9 +236,12 @@ impl<'p> Functions<'p> {
         (head, counted): (BlockId, BlockId),
         inside: &FxHashSet<BlockId>,
     ) -> Result<usize, Failure> {
-        let mut started = self.log.stopwatch();
+        let started = self.log.stopwatch();
         let live = self.inputs(function, head);
         let entry = self.cell(function, Point::Block(head), live.clone(), None);
+        if self.waits_too(function, (head, counted)) {
+            return Ok(entry);
+        }
         let size = inside.len();
         let operations = self.operations(function, inside);
         // Tests for growth become ever rarer.
@@ -260,14 +280,39 @@ impl<'p> Functions<'p> {
         }
         let again = self.cell(function, Point::Again(head), live.clone(), None);
         let extent = Extent::Loop(inside, counter, again);
-        let mut graph = self.region(jit, function, head, &live, extent);
+        let graph = self.region(jit, function, head, &live, extent);
+        let region = Region {
+            function,
+            head,
+            counted,
+            live,
+            operations,
+            hot: new,
+        };
+        match self.submit(graph, region) {
+            Ok(()) => Ok(entry),
+            Err((graph, region)) => self.optimise(jit, graph, region, started),
+        }
+    }
+
+    /// Compiles the graph of a region with optimisations; the cell by which the region is entered.
+    fn optimise(
+        &mut self,
+        jit: &NativeJit<'p>,
+        mut graph: LLGraph,
+        region: Region,
+        mut started: Stopwatch,
+    ) -> Result<usize, Failure> {
+        let (function, head) = (region.function, region.head);
+        let entry = self.cell(function, Point::Block(head), region.live.clone(), None);
         optimize_residual(&mut graph, &jit.program, &jit.program);
         let f = &self.functions[function];
-        let rounds = f.counters.get(&counted).map_or(0, |c| c.1);
+        let rounds = f.counters.get(&region.counted).map_or(0, |c| c.1);
+        let blocks = f.hot.get(&head).map_or(0, |hot| hot.blocks);
         self.log.reason(entry, || match blocks {
-            0 if counted == head => format!("it was entered {rounds} times"),
+            0 if region.counted == head => format!("it was entered {rounds} times"),
             0 => format!("a part of it was entered {rounds} times"),
-            _ => format!("it has grown from {blocks} to {size} blocks"),
+            _ => format!("it has grown from {blocks} to {} blocks", region.hot.blocks),
         });
         let made = self.log_listing(jit, function, &mut graph, &mut started);
         let before = self.code.used();
@@ -275,8 +320,6 @@ impl<'p> Functions<'p> {
         let code = self
             .emit(jit, &graph, true, jit.options.largest_unit)
             .map_err(|e| e.to_string())?;
-        self.counts.hot += 1;
-        self.counts.optimised += operations;
         self.log_unit(
             jit,
             made.map(Made::hot),
@@ -284,16 +327,27 @@ impl<'p> Functions<'p> {
             (entry, code, self.code.used() - before),
             started,
         );
+        self.install(region, code);
+        Ok(entry)
+    }
+
+    /// Has a region entered by its optimised code.
+    pub(super) fn install(&mut self, region: Region, code: usize) {
+        let Region { function, head, .. } = region;
+        self.counts.hot += 1;
+        self.counts.optimised += region.operations;
+        let live = region.live;
+        let entry = self.cell(function, Point::Block(head), live.clone(), None);
         let hot = self.cell(function, Point::Hot(head), live, None);
         let f = &mut self.functions[function];
-        f.hot.insert(head, new);
+        f.hot.insert(head, region.hot);
+        store(region.hot.counter, region.hot.rounds.min(NEVER));
         store(entry, code as u64);
         store(hot, code as u64);
         // Code that counts leads there from now on.
         if let Some((counter, _)) = f.counters.get(&head) {
             store(*counter, 0);
         }
-        Ok(entry)
     }
 }
 

@@ -29,7 +29,7 @@ impl Build {
                 "--profopt and --profile are for one build: a profile is of the program as it was";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let jit = args.code.jit();
+        let optimising = args.optimising()?;
         let (target, mut output) = (
             args.target.clone(),
             output_of(&context.db, &context.load, args),
@@ -46,7 +46,7 @@ impl Build {
             translation: args.code.translation(),
             ..context.load.clone()
         };
-        let rebuild = Rebuild::new(target, output, load, jit, by(args));
+        let rebuild = Rebuild::new(target, output, load, optimising, by(args));
         Ok(Build(Arc::new(rebuild)))
     }
 }
