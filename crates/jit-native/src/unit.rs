@@ -234,6 +234,8 @@ fn leave(g: &mut LLGraph, at: BlockId, cell: LLOperand, values: Vec<LLOperand>) 
         cell: &cell,
         values: &values,
     };
+    // Most of these blocks have no other operation.
+    g.block_mut(at).operations.reserve_exact(1);
     let result = push(g, at, exit, ty);
     let target = g.returnblock;
     goto(g, at, target, vec![LLOperand::Var(result)]);

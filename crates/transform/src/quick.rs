@@ -87,10 +87,45 @@ fn at_end(block: &Block<LowLevel>) -> impl Iterator<Item = &LLOperand> {
     block.exits.iter().flat_map(|l| &l.args).chain(on)
 }
 
+/// The blocks before each block, by place in an order.
+struct Predecessors {
+    /// Where those of a block begin in `all`, and, last, their number.
+    starts: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Predecessors {
+    fn new(g: &LLGraph, order: &[BlockId], place: &[u32]) -> Predecessors {
+        let targets = |b: &BlockId| g.block(*b).exits.iter().map(|l| place[l.target.index()]);
+        let mut starts = vec![0; order.len() + 1];
+        for to in order.iter().flat_map(targets) {
+            starts[to as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut all = vec![0; starts[order.len()] as usize];
+        for (i, b) in (0..).zip(order) {
+            for to in targets(b) {
+                let slot = &mut next[to as usize];
+                all[*slot as usize] = i;
+                *slot += 1;
+            }
+        }
+        Predecessors { starts, all }
+    }
+
+    fn of(&self, place: u32) -> &[u32] {
+        let place = place as usize;
+        &self.all[self.starts[place] as usize..self.starts[place + 1] as usize]
+    }
+}
+
 struct Roots {
     numbers: Numbers,
     /// What is live where a block ends, by place in the order.
-    live_out: Vec<Set>,
+    live_out: Vec<Vec<u32>>,
     /// Indexes of the operations that can collect, by place in the order.
     collecting: Vec<Vec<usize>>,
     /// The slots of what lives through a collection.
@@ -122,51 +157,50 @@ impl Roots {
         roots
     }
 
-    /// What is live at the end of each block.
+    /// What is live at the end of each block: each root is followed from its uses up to its definition (Boissinot,
+    /// Brandner, Darte, Dupont de Dinechin and Rastello, *A Non-iterative Data-flow Algorithm for Computing Liveness
+    /// Sets in Strict SSA Programs*, 2011). So it takes as long as there are roots and blocks where they are live.
     fn find_live(&mut self, g: &LLGraph, order: &[BlockId]) {
-        let numbers = &self.numbers;
-        let count = numbers.count;
-        let mut place = vec![usize::MAX; g.blocks.len()];
-        for (i, b) in order.iter().enumerate() {
+        const NOWHERE: u32 = u32::MAX;
+        let mut place = vec![NOWHERE; g.blocks.len()];
+        for (i, b) in (0..).zip(order) {
             place[b.index()] = i;
         }
-        // What a block uses that it does not define, and what it defines.
-        let mut live_in: Vec<Set> = Vec::with_capacity(order.len());
-        let mut defined: Vec<Set> = Vec::with_capacity(order.len());
-        for b in order {
+        let before = Predecessors::new(g, order, &place);
+        let mut defined = vec![NOWHERE; self.numbers.count];
+        // Uses in other blocks than the defining one, which comes first in the order.
+        let mut uses: Vec<(u32, u32)> = Vec::new();
+        for (i, b) in (0..).zip(order) {
             let block = g.block(*b);
-            let (mut uses, mut definitions) = (Set::new(count), Set::new(count));
+            for n in block.definitions().filter_map(|v| self.numbers.of_var(v)) {
+                defined[n as usize] = i;
+            }
             let operands = block.operations.iter().flat_map(|op| &op.args);
-            for n in operands.chain(at_end(block)).filter_map(|o| numbers.of(o)) {
-                uses.insert(n);
-            }
-            for n in block.definitions().filter_map(|v| numbers.of_var(v)) {
-                definitions.insert(n);
-            }
-            // Definitions come before uses.
-            uses.subtract(&definitions);
-            live_in.push(uses);
-            defined.push(definitions);
+            let numbers = operands.chain(at_end(block));
+            let numbers = numbers.filter_map(|o| self.numbers.of(o));
+            uses.extend(
+                numbers
+                    .filter(|n| defined[*n as usize] != i)
+                    .map(|n| (n, i)),
+            );
         }
-        self.live_out = vec![Set::new(count); order.len()];
-        loop {
-            let mut changed = false;
-            for (i, b) in order.iter().enumerate().rev() {
-                let mut out = std::mem::take(&mut self.live_out[i]);
-                for link in &g.block(*b).exits {
-                    out.union(&live_in[place[link.target.index()]]);
+        uses.sort_unstable();
+        uses.dedup();
+        self.live_out = vec![Vec::new(); order.len()];
+        let mut todo = Vec::new();
+        for (n, at) in uses {
+            todo.push(at);
+            while let Some(at) = todo.pop() {
+                for from in before.of(at) {
+                    let live = &mut self.live_out[*from as usize];
+                    if live.last() == Some(&n) {
+                        continue;
+                    }
+                    live.push(n);
+                    if *from != defined[n as usize] {
+                        todo.push(*from);
+                    }
                 }
-                let mut live = out.clone();
-                live.subtract(&defined[i]);
-                live.union(&live_in[i]);
-                if live != live_in[i] {
-                    live_in[i] = live;
-                    changed = true;
-                }
-                self.live_out[i] = out;
-            }
-            if !changed {
-                return;
             }
         }
     }
@@ -179,8 +213,9 @@ impl Roots {
                 continue;
             };
             let block = g.block(*b);
-            let mut live = self.live_out[i].clone();
-            for n in at_end(block).filter_map(|o| self.numbers.of(o)) {
+            let mut live = Set::new(self.numbers.count);
+            let at_end = at_end(block).filter_map(|o| self.numbers.of(o));
+            for n in at_end.chain(self.live_out[i].iter().copied()) {
                 live.insert(n);
             }
             let mut collecting = self.collecting[i].iter().rev().peekable();
@@ -215,8 +250,8 @@ impl Roots {
             for n in at_end(block).filter_map(|o| self.numbers.of(o)) {
                 last.set(n, count);
             }
-            for n in self.live_out[i].iter() {
-                last.set(n, LIVES_ON);
+            for n in &self.live_out[i] {
+                last.set(*n, LIVES_ON);
             }
             // What comes from blocks before has its slot already.
             taken.clear();
@@ -260,57 +295,15 @@ impl Roots {
     }
 
     fn insert(&self, g: &mut LLGraph, order: &[BlockId]) {
-        let mut names = Names::new(self.numbers.count);
-        for (i, b) in order.iter().enumerate() {
-            names.forget();
-            self.rewrite(g, *b, &self.collecting[i], &mut names);
-        }
-    }
-
-    /// Saves the roots that a block defines, and reads back those that it uses.
-    fn rewrite(&self, g: &mut LLGraph, b: BlockId, collecting: &[usize], names: &mut Names) {
-        let operations = std::mem::take(&mut g.block_mut(b).operations);
         let mut rewriter = Rewriter {
             roots: self,
-            new: Vec::with_capacity(operations.len() + 8),
-            names,
+            new: Vec::new(),
+            names: Names::new(self.numbers.count),
         };
-        for v in g.block(b).inputargs.clone() {
-            rewriter.define(g, v, 0);
+        for (i, b) in order.iter().enumerate() {
+            rewriter.names.forget();
+            rewriter.block(g, *b, &self.collecting[i]);
         }
-        let raises = g.block(b).canraise();
-        let count = operations.len();
-        let mut collecting = collecting.iter().peekable();
-        let mut exits = std::mem::take(&mut g.block_mut(b).exits);
-        let mut exitswitch = std::mem::replace(&mut g.block_mut(b).exitswitch, ExitSwitch::None);
-        let mut at = 0;
-        for (k, mut op) in operations.into_iter().enumerate() {
-            at = op.at;
-            for o in &mut op.args {
-                rewriter.read(g, o, at);
-            }
-            if raises && k + 1 == count {
-                // An overflow check: nothing may follow it.
-                let passed = exits.iter_mut().flat_map(|l| &mut l.args);
-                passed.for_each(|o| rewriter.read(g, o, at));
-            }
-            let result = op.result;
-            rewriter.new.push(op);
-            if collecting.next_if_eq(&&k).is_some() {
-                rewriter.names.forget();
-            }
-            rewriter.define(g, result, at);
-        }
-        if !raises {
-            let passed = exits.iter_mut().flat_map(|l| &mut l.args);
-            passed.for_each(|o| rewriter.read(g, o, at));
-            if let ExitSwitch::Value(o) = &mut exitswitch {
-                rewriter.read(g, o, at);
-            }
-        }
-        let new = rewriter.new;
-        let block = g.block_mut(b);
-        (block.operations, block.exits, block.exitswitch) = (new, exits, exitswitch);
     }
 }
 
@@ -381,14 +374,56 @@ impl Names {
     }
 }
 
-/// A block that is being rewritten.
+/// Blocks that are being rewritten.
 struct Rewriter<'a> {
     roots: &'a Roots,
+    /// The operations of the current block.
     new: Vec<Operation<LowLevel>>,
-    names: &'a mut Names,
+    names: Names,
 }
 
 impl Rewriter<'_> {
+    /// Saves the roots that a block defines, and reads back those that it uses.
+    fn block(&mut self, g: &mut LLGraph, b: BlockId, collecting: &[usize]) {
+        let mut operations = std::mem::take(&mut g.block_mut(b).operations);
+        for v in g.block(b).inputargs.clone() {
+            self.define(g, v, 0);
+        }
+        let raises = g.block(b).canraise();
+        let count = operations.len();
+        let mut collecting = collecting.iter().peekable();
+        let mut exits = std::mem::take(&mut g.block_mut(b).exits);
+        let mut exitswitch = std::mem::replace(&mut g.block_mut(b).exitswitch, ExitSwitch::None);
+        let mut at = 0;
+        for (k, mut op) in operations.drain(..).enumerate() {
+            at = op.at;
+            for o in &mut op.args {
+                self.read(g, o, at);
+            }
+            if raises && k + 1 == count {
+                // An overflow check: nothing may follow it.
+                let passed = exits.iter_mut().flat_map(|l| &mut l.args);
+                passed.for_each(|o| self.read(g, o, at));
+            }
+            let result = op.result;
+            self.new.push(op);
+            if collecting.next_if_eq(&&k).is_some() {
+                self.names.forget();
+            }
+            self.define(g, result, at);
+        }
+        if !raises {
+            let passed = exits.iter_mut().flat_map(|l| &mut l.args);
+            passed.for_each(|o| self.read(g, o, at));
+            if let ExitSwitch::Value(o) = &mut exitswitch {
+                self.read(g, o, at);
+            }
+        }
+        operations.append(&mut self.new);
+        let block = g.block_mut(b);
+        (block.operations, block.exits, block.exitswitch) = (operations, exits, exitswitch);
+    }
+
     /// Number and slot of a root that lives through a collection.
     fn saved(&self, v: VarId) -> Option<(u32, LLOperand)> {
         let n = self.roots.numbers.of_var(v)?;
