@@ -369,8 +369,8 @@ impl<'p> NativeJit<'p> {
         })
     }
 
-    /// The compiler has made a mistake outside of a loop's own code: nothing is compiled any more.
-    pub(crate) fn is_broken(&self, why: &str) {
+    /// Compiles nothing any more, after an internal error of the second thread.
+    pub(crate) fn stop_compiling(&self, why: &str) {
         self.broken.set(true);
         let text = format!("internal error: {why}");
         self.refused.borrow_mut().push(text);

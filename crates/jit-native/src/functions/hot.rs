@@ -28,8 +28,8 @@ const IN_PIECES: usize = 256;
 const MUCH_GROWN: u64 = 4;
 
 /// Number of optimised operations by which [`patience`] grows by one, and its maximum.
-const PATIENT_AFTER: usize = 16_000;
-const MOST_PATIENCE: u64 = 8;
+const PATIENT_AFTER: usize = 4_000;
+const MOST_PATIENCE: u64 = 32;
 
 /// A region that was compiled with optimisations is compiled again at once if it has grown by
 /// this part of it.

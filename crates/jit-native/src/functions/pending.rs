@@ -126,7 +126,7 @@ impl<'p> Functions<'p> {
                 Ok(code) if code.code.len() <= most => self.place(&region, &code).ok(),
                 Ok(_) | Err(Fault::Refused) => None,
                 Err(Fault::Internal(why)) => {
-                    jit.is_broken(&why);
+                    jit.stop_compiling(&why);
                     None
                 }
             };
