@@ -90,17 +90,24 @@ def most():
     return MOST if limit is None else limit
 
 
-def text(string):
+def characters(string, limit):
+    """The size of a character, and the bytes of the first ones."""
     chars = string['chars']
-    length = int(chars['length'])
-    if not 0 <= length < MOST:
-        return '<no string>'
     size = chars['items'].type.target().sizeof
-    shown = min(length, most())
+    shown = min(int(chars['length']), limit)
     memory = b''
     if shown:
         at = int(chars['items'].address)
         memory = bytes(gdb.selected_inferior().read_memory(at, shown * size))
+    return size, memory
+
+
+def text(string):
+    length = int(string['chars']['length'])
+    if not 0 <= length < MOST:
+        return '<no string>'
+    shown = min(length, most())
+    size, memory = characters(string, shown)
     if size == 1:
         body = repr(memory)[1:]
     else:
@@ -116,15 +123,12 @@ def sequence(length, item, depth):
     return parts + ['...'] * (shown < length)
 
 
-def dict_items(table, depth):
+def dict_entries(table):
+    """Keys and values of a dict; None for those that are always None."""
     used, live = int(table['num_used_items']), int(table['num_live_items'])
-    if not 0 <= live <= used < MOST:
-        yield '<no dict>'
-        return
-    if not live:
+    if not 0 < live <= used < MOST:
         return
     entries = table['entries'].dereference()['items']
-    shown = 0
     for i in range(used):
         entry = entries[i]
         names = fields(entry.type)
@@ -134,12 +138,19 @@ def dict_items(table, depth):
             # Deleted, unless None is the key.
             if 'f_valid' not in names:
                 continue
+        yield tuple(entry[n] if n in names else None for n in ('key', 'value'))
+
+
+def dict_items(table, depth):
+    used, live = int(table['num_used_items']), int(table['num_live_items'])
+    if not 0 <= live <= used < MOST:
+        yield '<no dict>'
+        return
+    for shown, entry in enumerate(dict_entries(table)):
         if shown == most():
             yield '...'
             return
-        shown += 1
-        yield '%s: %s' % tuple(
-            show(entry[n], depth + 1) if n in names else 'None' for n in ('key', 'value'))
+        yield '%s: %s' % tuple('None' if part is None else show(part, depth + 1) for part in entry)
 
 
 def class_name(instance):
@@ -161,6 +172,16 @@ def attributes(instance):
             yield f.name[len('inst_'):], instance[f.name]
 
 
+def is_char(value):
+    type = value.type.strip_typedefs()
+    return (type.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR) and type.sizeof == 1
+            and 'signed' not in str(type).split() and str(value.type) in ('Char', 'UInt8', 'unsigned char'))
+
+
+def is_unichar(value):
+    return str(value.type) == 'UniChar' and 0 <= int(value) <= 0x10ffff
+
+
 def show(value, depth=0):
     """A value in a line."""
     try:
@@ -171,9 +192,10 @@ def show(value, depth=0):
             return show_object(value, what, depth)
         if type.code == gdb.TYPE_CODE_BOOL:
             return 'True' if value else 'False'
-        if type.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR) and type.sizeof == 1:
-            if 'signed' not in str(type).split() and str(value.type) in ('Char', 'UInt8', 'unsigned char'):
-                return repr(bytes([int(value) & 255]))[1:]
+        if is_unichar(value):
+            return 'u' + repr(chr(int(value)))
+        if is_char(value):
+            return repr(bytes([int(value) & 255]))[1:]
         return value.format_string(raw=True)
     except gdb.MemoryError:
         return '<not in memory>'
