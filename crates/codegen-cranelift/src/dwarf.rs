@@ -336,6 +336,27 @@ impl Writer {
     }
 }
 
+/// The registers that a function need not leave as they were, by DWARF's numbers.
+fn changed_by_calls(architecture: Architecture) -> Vec<u16> {
+    match architecture {
+        // x0 to x17, v0 to v7, v16 to v31.
+        Architecture::Aarch64 => (0..=17).chain(64..=71).chain(80..=95).collect(),
+        // t0 to t2, a0 to a7, t3 to t6, and the same of floats.
+        Architecture::Riscv64 => (5..=7)
+            .chain(10..=17)
+            .chain(28..=39)
+            .chain(42..=49)
+            .chain(60..=63)
+            .collect(),
+        // rax, rdx, rcx, rsi, rdi, r8 to r11, xmm0 to xmm15.
+        _ => [0, 1, 2, 4, 5]
+            .into_iter()
+            .chain(8..=11)
+            .chain(17..=32)
+            .collect(),
+    }
+}
+
 /// How callers are found from each function.
 fn frame_table(debug: &ImageDebug, architecture: Architecture) -> FrameTable {
     // The stack pointer, what holds the return address, and how far above the pointer the frame
@@ -355,6 +376,10 @@ fn frame_table(debug: &ImageDebug, architecture: Architecture) -> FrameTable {
     common.add_instruction(CallFrameInstruction::Cfa(Register(pointer), start));
     if start != 0 {
         common.add_instruction(CallFrameInstruction::Offset(Register(back), -start));
+    }
+    // A debugger would show what they hold now as variables of callers.
+    for register in changed_by_calls(architecture) {
+        common.add_instruction(CallFrameInstruction::Undefined(Register(register)));
     }
     let mut table = FrameTable::default();
     let common = table.add_cie(common);
