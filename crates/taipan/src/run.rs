@@ -6,6 +6,7 @@ use taipan_driver::{
     Built, COptions, Database, Failure, LoadOptions, Machine, ProfileOptions, RunRequest,
     build_llvm, build_with_jit, extent, load, run_llvm,
 };
+use taipan_testing::{TestEngine, TestOptions};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
@@ -163,8 +164,17 @@ pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
             collector,
         ],
     );
-    let output = output_of(&context.db, &context.load, args);
-    let outcome = make(context, args, &output);
+    let output = match test_name(&args.target) {
+        Some(name) => args
+            .output
+            .clone()
+            .unwrap_or_else(|| format!("{name}-c").into()),
+        None => output_of(&context.db, &context.load, args),
+    };
+    let outcome = match test_name(&args.target) {
+        Some(_) => make_test(context, args, &output),
+        None => make(context, args, &output),
+    };
     let code = match outcome {
         Ok(warnings) => {
             progress::end();
@@ -261,6 +271,35 @@ fn make(
             Ok(Vec::new())
         }
     }
+}
+
+/// The name of the test that `FILE::NAME` stands for, without its parameters.
+fn test_name(target: &Utf8Path) -> Option<&str> {
+    let (_, names) = target.as_str().split_once("::")?;
+    let name = names.rsplit("::").next().unwrap_or(names);
+    name.split('[').next()
+}
+
+/// Makes an executable of a test. Returns no warnings.
+fn make_test(
+    context: &mut Context,
+    args: &BuildArgs,
+    output: &Utf8Path,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let by_cranelift = args.code.backend.unwrap_or(Backend::Cranelift) == Backend::Cranelift;
+    let plain = by_cranelift && !args.code.jit() && !args.extension && !args.library.shared;
+    if !plain || !args.for_machine.is_default() || c_options(args).is_some() {
+        let text = "an executable of a test is made by Cranelift for this machine: leave out other options of that";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    let options = TestOptions {
+        paths: vec![args.target.clone()],
+        engine: TestEngine::Native,
+        load: context.load.clone(),
+        ..TestOptions::default()
+    };
+    taipan_testing::build_test(&context.db, &options, output, &mut context.timings)?;
+    Ok(Vec::new())
 }
 
 /// How C is compiled, if that is the way.

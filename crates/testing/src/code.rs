@@ -194,6 +194,21 @@ impl<'a> Code<'a> {
         })?
     }
 
+    /// The function that runs the first test, and the program that it is part of.
+    pub(super) fn entry(&mut self, timings: &mut Timings) -> Result<(Roots, FuncSym), Failure> {
+        let db = self.db;
+        let compiled = self.compiled(timings);
+        if let Some((_, problems)) = compiled.groups.broken.first() {
+            return Err(Failure::Diagnostics(problems.clone()));
+        }
+        let first = compiled.groups.groups.first();
+        let entry = first.and_then(|group| {
+            let (_, sym) = compiled.cases(db, 0).into_iter().next()?;
+            Some((group.roots, sym))
+        });
+        entry.ok_or_else(|| Failure::Usage("the test has no code".to_owned()))
+    }
+
     /// Which tests were chosen, for the cache.
     fn names(&self) -> Vec<String> {
         match self.module.whole {

@@ -15,6 +15,7 @@
 mod code;
 mod collect;
 mod coverage;
+mod executable;
 mod execute;
 mod files;
 mod fingerprint;
@@ -34,6 +35,7 @@ use taipan_base::{Db, ErrorCode, File, LineIndex};
 use taipan_code::{CodeId, Origin};
 
 pub use coverage::{Coverage, FileCoverage};
+pub use executable::build_test;
 pub use report::{
     CollectError, Collected, Comparison, Explanation, TestFailure, TestFrame, TestOutcome,
     TestReport, TestReporter, TestResult,
