@@ -46,6 +46,7 @@ const ORDER: &[&str] = &[
     "driver",
     "testing",
     "watch",
+    "debug",
     "ide",
     "server",
     "explore",
@@ -77,6 +78,10 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("codegen-python", &["salsa", "rtyper"]),
     ("codegen-llvm", &["salsa", "rtyper"]),
     ("codegen-wasmgc", &["salsa", "rtyper"]),
+    (
+        "debug",
+        &["salsa", "base", "cache", "driver", "testing", "watch"],
+    ),
     ("jit-native", &["salsa", "rtyper"]),
     ("jit-file", &["salsa", "rtyper"]),
     ("jit-runtime", &["salsa", "rtyper"]),

@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Run the tests of test modules as translated code.
     Test(TestArgs),
+    /// Serve an editor that debugs programs and tests, on standard input and output (Debug Adapter Protocol).
+    Debug,
     /// Show what a just-in-time compiler wrote into the file that TAIPAN_JITLOG names.
     Jitlog(JitlogArgs),
     /// Say what the code of a diagnostic means.

@@ -10,6 +10,7 @@ mod check;
 mod clean;
 mod closing;
 mod completions;
+mod debug;
 mod emit;
 mod explain;
 mod explore;
@@ -119,6 +120,7 @@ pub unsafe fn main() -> ExitCode {
             Command::Timeshift(a) => timeshift::timeshift(&a),
             Command::Watch(a) => watch::watch(&a, launcher),
             Command::Test(a) => test::test(&a),
+            Command::Debug => debug::debug(),
             Command::Jitlog(a) => jitlog::jitlog(&a),
             Command::Explain(a) => explain::explain(&a),
             Command::Lsp => lsp(),

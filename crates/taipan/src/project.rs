@@ -251,6 +251,20 @@ fn project(about: &Utf8Path) -> (Option<Database>, Config) {
     (Some(db), found.unwrap_or_default())
 }
 
+/// The variables of the environment that the project of a target, its name, a folder or a test file sets for the program.
+pub(crate) fn environment(here: &Utf8Path, given: &str) -> Vec<(String, String)> {
+    let about = here.join(given);
+    let (db, config) = project(&about);
+    let target = match config.named(given) {
+        Some(_) => Utf8Path::new(given),
+        None => &about,
+    };
+    match chosen(&db, &config, target) {
+        Ok((_, Some(options))) => options.environment(&config.env),
+        _ => config.env.clone(),
+    }
+}
+
 /// The target that a command line means, with its options in the configuration: a target by its name, a file, or the one
 /// target of the project in a folder.
 fn chosen(

@@ -210,6 +210,8 @@ const USES: &[&str] = &[
     "completions bash",
     "man pages",
     "lsp",
+    "debug",
+    "build -g -o made-test test_main.py::test_double",
     "watch --poll check --timings --no-cache --threads 1 --path . \
      --step-limit 100000 --memory-limit 1G --target-option=--full --format text main.py",
     "watch check --cache-dir cache --verbose main.py",
@@ -324,8 +326,8 @@ fn every_option_that_is_offered_works() {
         .env("TAIPAN_JITLOG_ASM", "1")
         .status();
     assert!(jitlog.unwrap().success());
-    // Tests of its own talk to the language server.
-    for line in USES.iter().filter(|line| **line != "lsp") {
+    // Tests of their own talk to the language server and the debugger.
+    for line in USES.iter().filter(|line| !["lsp", "debug"].contains(line)) {
         let (watches, explores) = (line.starts_with("watch"), line.starts_with("explore"));
         if watches || explores {
             let errors = folder.path().join("errors");
