@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
 import { commands } from "./commands";
+import { debugging } from "./debug";
 import { hasTable, initialization, selector } from "./options";
 import { binary, serverOptions } from "./server";
 
@@ -22,6 +23,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(
     log,
     ...commands(command),
+    ...debugging(command),
     vscode.commands.registerCommand("taipan.showLog", () => log.show()),
     vscode.commands.registerCommand("taipan.restart", () => restart(log)),
     vscode.workspace.onDidChangeConfiguration(async (event) => {

@@ -100,7 +100,16 @@ test("the bundle loads, with nothing but the editor's API missing", () => {
 
 // A stand-in that keeps what is done to it.
 function editor() {
-  const done = { commands: new Map(), tasks: [], panels: [], messages: [], saved: [] };
+  const done = {
+    commands: new Map(),
+    tasks: [],
+    panels: [],
+    messages: [],
+    saved: [],
+    adapters: {},
+    configurations: {},
+    sessions: [],
+  };
   class Task {
     constructor(definition, scope, name, source, execution) {
       Object.assign(this, { definition, scope, name, source, execution });
@@ -132,6 +141,16 @@ function editor() {
       executeCommand: async () => outline,
     },
     tasks: { executeTask: async (task) => done.tasks.push(task) },
+    DebugAdapterExecutable: class {
+      constructor(command, args, options) {
+        Object.assign(this, { command, args, options });
+      }
+    },
+    debug: {
+      registerDebugAdapterDescriptorFactory: (type, factory) => (done.adapters[type] = factory),
+      registerDebugConfigurationProvider: (type, provider) => (done.configurations[type] = provider),
+      startDebugging: async (folder, configuration) => done.sessions.push(configuration),
+    },
     window: {
       activeTextEditor: undefined,
       showInformationMessage: (text) => done.messages.push(text),
@@ -179,10 +198,42 @@ test("commands run the binary", async () => {
   assert.strictEqual(done.tasks[0].execution.options.cwd, "/a");
 });
 
+test("the debugger is the binary, and a file or a test is enough to start it", async () => {
+  const { done, vscode } = editor();
+  load("debug", vscode).debugging(() => "/opt/taipan");
+  const session = { configuration: { cwd: "/a" } };
+  const adapter = done.adapters.taipan.createDebugAdapterDescriptor(session);
+  assert.deepStrictEqual([adapter.command, ...adapter.args], ["/opt/taipan", "debug"]);
+  assert.strictEqual(adapter.options.cwd, "/a");
+
+  const { resolveDebugConfiguration: resolved } = done.configurations.taipan;
+  assert.strictEqual(resolved(undefined, {}), undefined);
+  vscode.window.activeTextEditor = { document: { uri: { fsPath: "/a/open.py" } } };
+  const program = { type: "taipan", request: "launch", name: "open.py", program: "/a/open.py" };
+  assert.deepStrictEqual(resolved(undefined, {}), { ...program, cwd: "/a" });
+  const folder = { uri: { fsPath: "/w" } };
+  assert.strictEqual(resolved(folder, program).cwd, "/w");
+  assert.strictEqual(resolved(folder, { ...program, cwd: "/b" }).cwd, "/b");
+
+  await done.commands.get("taipan.debug")();
+  await done.commands.get("taipan.debug")("/a/test_x.py", "TestA::test_b");
+  const test = { name: "TestA::test_b", test: "/a/test_x.py::TestA::test_b" };
+  assert.deepStrictEqual(done.sessions, [program, { type: "taipan", request: "launch", ...test }]);
+
+  // What the snippets give is what the adapter knows.
+  const [debuggers] = require("../package.json").contributes.debuggers;
+  const known = Object.keys(debuggers.configurationAttributes.launch.properties);
+  for (const { body } of debuggers.configurationSnippets) {
+    const given = Object.keys(body).filter((k) => !["type", "request", "name"].includes(k));
+    assert.ok(given.every((k) => known.includes(k)), given);
+  }
+});
+
 test("every command of the manifest is registered", () => {
   const manifest = require("../package.json");
   const { done, vscode } = editor();
   load("commands", vscode).commands(() => "taipan");
+  load("debug", vscode).debugging(() => "taipan");
   const own = fs.readFileSync(path.join(__dirname, "../src/extension.ts"), "utf8");
   for (const { command } of manifest.contributes.commands) {
     assert.ok(done.commands.has(command) || own.includes(`"${command}"`), command);
