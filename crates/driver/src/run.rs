@@ -41,6 +41,8 @@ pub struct RunRequest {
     pub optimize: u8,
     /// Compiles loops of interpreters.
     pub jit: Option<JitOptions>,
+    /// The file that samples of the functions that run are written to. The program is a process of its own then.
+    pub profile: Option<Utf8PathBuf>,
 }
 
 /// Compiles a program in memory and runs it; answers its exit code.
@@ -52,6 +54,11 @@ pub fn run(
 ) -> Result<i32, Failure> {
     match request.engine {
         Engine::C => run_c(db, options, request, timings),
+        Engine::Native if request.profile.is_some() => {
+            run_built(options, request, timings, |program, timings| {
+                build(db, options, &request.target, program, timings)
+            })
+        }
         Engine::LLInterp => guarded(|| {
             let program = load(db, &request.target, options)?;
             let (roots, root) = typed_program(db, program, timings)?;
@@ -136,6 +143,9 @@ pub(crate) fn run_built(
         .map_err(|p| Failure::Usage(format!("{} is not UTF-8", p.display())))?;
     let mut command = runner(options.machine, program.as_std_path()).map_err(Failure::Usage)?;
     build(&program, timings)?;
+    if let Some(file) = &request.profile {
+        command.env("TAIPAN_PROFILE", file);
+    }
     if let Some((name, arguments)) = request.argv.split_first() {
         if options.machine == Machine::HOST {
             command.arg0(name);

@@ -8,10 +8,12 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod flame;
 mod layout;
 mod model;
 mod svg;
 
+pub use flame::flame_graph;
 pub use model::{Direction, Edge, Line, Node, Picture, Span};
 pub use svg::svg;
 

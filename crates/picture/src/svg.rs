@@ -267,7 +267,7 @@ fn shortened(text: &str, most: usize) -> String {
     text.chars().take(most - 1).collect::<String>() + "…"
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

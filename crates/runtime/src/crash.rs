@@ -15,6 +15,7 @@
 mod lines;
 mod own;
 mod reader;
+pub(crate) mod samples;
 mod unwind;
 
 use core::ffi::{c_int, c_void};
@@ -370,25 +371,31 @@ impl Way {
         self.count > MOST_CALLS
     }
 
-    /// Adds a function that is running, and its callers.
-    unsafe fn follow(&mut self, table: &Table, mut at: Registers) {
+    /// Adds a function that is running, and its callers; where these are not known, what may be on the rest of the stack.
+    unsafe fn follow(&mut self, table: &Table, at: Registers) {
+        if let Some(last) = self.running(table, at) {
+            // SAFETY: the callers pass registers of a function of this process whose
+            // program is loaded. `search` reads words of the stack through the system.
+            unsafe { self.search(table, last.sp().unwrap_or(0)) };
+        }
+    }
+
+    /// Adds a function that is running, and its callers. Returns the last one whose caller is not known, unless there
+    /// are enough.
+    fn running(&mut self, table: &Table, mut at: Registers) -> Option<Registers> {
         for _ in 0..MOST_FRAMES {
             self.push(table, at.pc, true);
             if self.is_full() {
-                return;
+                return None;
             }
             match table.caller(&at) {
                 // Stacks grow downwards.
                 Caller::Known(caller) if caller.sp() >= at.sp() => at = caller,
-                Caller::Outermost => return,
-                _ => {
-                    // SAFETY: the callers pass registers of a function of this process whose
-                    // program is loaded. `search` reads words of the stack through the system.
-                    unsafe { self.search(table, at.sp().unwrap_or(0)) };
-                    return;
-                }
+                Caller::Outermost => return None,
+                _ => return Some(at),
             }
         }
+        None
     }
 
     /// Adds functions whose return addresses are on the stack, from an address on.

@@ -37,7 +37,7 @@ static PREFIXES_LEN: AtomicUsize = AtomicUsize::new(0);
 
 const VARIABLE: &core::ffi::CStr = c"PYPYLOG";
 /// Write only, made if it is not there, emptied; closed in other programs.
-const CREATE: c_int = 0o1 | 0o100 | 0o1000 | 0o2_000_000;
+pub(crate) const CREATE: c_int = 0o1 | 0o100 | 0o1000 | 0o2_000_000;
 
 /// The line that is being put together. Only the thread with the lock prints.
 struct Line {

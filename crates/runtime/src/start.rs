@@ -72,6 +72,9 @@ pub unsafe extern "C" fn rpy_main(
     // static. This is the only thread.
     unsafe {
         setup(stack_size(), table.collector());
+        crash::set_places(table.places.0);
+        #[cfg(unix)]
+        crash::samples::begin();
         let args = argv_slices(argc, argv);
         run(table, argc as usize, args)
     }

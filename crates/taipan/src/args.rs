@@ -579,6 +579,11 @@ pub(crate) struct RunArgs {
     /// Which engine executes; native by default.
     #[arg(long, value_enum)]
     pub(crate) engine: Option<Engine>,
+    /// Write a flame graph of the functions that were running to a file, `profile.svg` by default; another name than
+    /// `*.svg` gets lines of stacks and their samples.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "profile.svg")]
+    pub(crate) profile: Option<Utf8PathBuf>,
     /// Do not say what the compiler is at.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -966,6 +971,7 @@ pub(crate) enum WatchCommand {
     Check(CheckArgs),
     /// Run a program, anew when its code has changed.
     #[command(mut_arg("log_queries", for_one_run))]
+    #[command(mut_arg("profile", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
     #[command(mut_arg("jit_summary", for_one_run))]
     #[command(mut_arg("jit_residual", for_one_run))]

@@ -18,6 +18,7 @@ mod init;
 mod jitlog;
 mod output;
 mod place;
+mod profile;
 mod progress;
 mod project;
 mod rpython;

@@ -11,7 +11,7 @@ use taipan_testing::{TestEngine, TestOptions};
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
 use crate::output::{Context, color, listing, tell};
-use crate::progress;
+use crate::{profile, progress};
 
 pub(crate) fn run(args: &RunArgs) -> i32 {
     let context = match Context::once(&args.common, Some(&args.target)) {
@@ -91,7 +91,13 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         engine,
         optimize: args.code.optimize.unwrap_or(2),
         jit: args.jit.options(args.code.jit()),
+        profile: args.profile.clone(),
     };
+    if let Some(file) = &args.profile
+        && let Err(f) = profile::prepare(file, engine, args.code.jit(), machine)
+    {
+        return context.fail(&f);
+    }
     let (db, load, timings) = (&context.db, &context.load, &mut context.timings);
     let outcome = match engine {
         taipan_driver::Engine::C if args.code.jit() => Err(Failure::Usage(WITHOUT_JIT.to_owned())),
@@ -99,6 +105,10 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
         _ => taipan_driver::run(db, load, &request, timings),
     };
     args.jit.tell(args.target.as_str(), request.jit.as_ref());
+    let outcome = match &args.profile {
+        Some(file) => outcome.and_then(|code| profile::finish(file, args.quiet).map(|()| code)),
+        None => outcome,
+    };
     let code = match outcome {
         Ok(code) => code,
         Err(f) => context.fail(&f),

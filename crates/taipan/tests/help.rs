@@ -163,6 +163,7 @@ const USES: &[&str] = &[
     "build --target wasm32-wasi --backend wasmgc -g -o made.wasm main.py",
     "build --target web --backend wasmgc -o page main.py",
     "run --lldebug --quiet --gc ref main.py",
+    "run --profile main.py",
     "call --lldebug --engine native --gc ref --passes=-inlining main.py:double 3",
     "test --lldebug=false --gc ref test_main.py",
     "run --target x86_64-linux-gnu main.py",

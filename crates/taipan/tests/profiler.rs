@@ -1,4 +1,5 @@
-//! `rpython.rlib.rvmprof`: the profile of a program, by each back end, read as vmprof's tools read it.
+//! Profiles: of `rpython.rlib.rvmprof`, by each back end, read as vmprof's tools read them, and of RPython functions by
+//! `run --profile`.
 //!
 //! Where there is no clang that will do, the test that needs it is reported as ignored, with the reason.
 
@@ -287,6 +288,152 @@ def target(driver, args):
     run(taipan.args(["run", "--quiet", "main.py"]), "3 0\n")
 }
 
+/// Two functions that share the time, one of them by way of two callers.
+const FUNCTIONS: &str = "\
+import time
+from rpython.rlib.objectmodel import dont_inline
+
+@dont_inline
+def work(n):
+    for i in range(3000):
+        n = (n * 1103515245 + 12345) & 0x7fffffff
+    return n
+
+@dont_inline
+def first(n):
+    return work(n) + 1
+
+@dont_inline
+def second(n):
+    return work(n) + 2
+
+def entry_point(argv):
+    n = len(argv)
+    start = time.clock()
+    while time.clock() - start < 0.5:
+        n = first(n) ^ second(n)
+    print n != 0
+    return 3
+
+def target(driver, args):
+    return entry_point, None
+";
+
+/// The samples of stacks, from their folded form.
+fn folded(text: &str) -> Result<BTreeMap<String, u64>, Failed> {
+    let mut stacks = BTreeMap::new();
+    for line in text.lines() {
+        let (stack, samples) = line.rsplit_once(' ').ok_or("a line without a number")?;
+        *stacks.entry(stack.to_owned()).or_default() += samples.parse::<u64>()?;
+    }
+    Ok(stacks)
+}
+
+/// Both callers of `work` are in the samples, about as often, and little else.
+fn shared(stacks: &BTreeMap<String, u64>) -> Result<(), Failed> {
+    let all: u64 = stacks.values().sum();
+    let of = |caller: &str| {
+        let stack = format!("main.entry_point;main.{caller};main.work");
+        stacks.get(&stack).copied().unwrap_or(0)
+    };
+    let (first, second) = (of("first"), of("second"));
+    match all >= 60 && first > all / 4 && second > all / 4 {
+        true => Ok(()),
+        false => Err(format!("{stacks:?}").into()),
+    }
+}
+
+/// `run --profile` with the options of a back end: folded stacks, a flame graph, the program's output and exit code.
+fn flame(options: &[&str]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    fs::write(folder.join("main.py"), FUNCTIONS)?;
+    let profiled = |option: &str| {
+        let mut taipan = Command::new(env!("CARGO_BIN_EXE_taipan"));
+        taipan.current_dir(folder).arg("run").args(options);
+        taipan.args([option, "main.py", "more"]).output()
+    };
+    let o = profiled("--profile=stacks.txt")?;
+    let errors = String::from_utf8_lossy(&o.stderr);
+    same((o.status.code(), &o.stdout[..]), (Some(3), b"1\n"))?;
+    same(errors.contains("samples in stacks.txt\n"), true)?;
+    shared(&folded(&fs::read_to_string(folder.join("stacks.txt"))?)?)?;
+
+    same(profiled("--profile")?.status.code(), Some(3))?;
+    let svg = fs::read_to_string(folder.join("profile.svg"))?;
+    for name in ["main.entry_point", "main.first", "main.second", "main.work"] {
+        same(svg.contains(&format!("<title>{name}: ")), true)?;
+    }
+    Ok(())
+}
+
+/// An executable writes samples where `TAIPAN_PROFILE` is set, and hands the variable to no other program.
+fn executable() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    let program = FUNCTIONS.replace(
+        "    print n != 0\n",
+        "    print n != 0, os.environ.get('TAIPAN_PROFILE') is None\n",
+    );
+    fs::write(
+        folder.join("main.py"),
+        program.replace("import time\n", "import os, time\n"),
+    )?;
+    let mut taipan = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    taipan.current_dir(folder);
+    run(
+        taipan.args(["build", "--quiet", "-o", "main", "main.py"]),
+        "",
+    )?;
+    let file = folder.join("samples");
+    let o = Command::new(folder.join("main"))
+        .env("TAIPAN_PROFILE", &file)
+        .output()?;
+    same((o.status.code(), &o.stdout[..]), (Some(3), b"1 1\n"))?;
+    shared(&folded(&fs::read_to_string(file)?)?)?;
+    let o = Command::new(folder.join("main"))
+        .env("TAIPAN_PROFILE", "/none/of")
+        .output()?;
+    same(o.status.code(), Some(3))?;
+    same(
+        &*o.stderr,
+        &b"the file that TAIPAN_PROFILE names cannot be written\n"[..],
+    )
+}
+
+/// What there are no samples of is refused.
+fn refused() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("main.py"), FUNCTIONS)?;
+    for (options, wanted) in [
+        (&["--jit"][..], "leave out --jit"),
+        (&["--engine", "llinterp"], "samples machine code"),
+        (&["--backend", "python"], "samples machine code"),
+        (&["--target", "aarch64-linux-gnu"], "leave out --target"),
+        (&["--profile=/none/of.svg"], "/none/of.svg: "),
+    ] {
+        let profile = options[0].starts_with("--profile").then_some(&[][..]);
+        let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
+            .current_dir(folder.path())
+            .arg("run")
+            .args(profile.unwrap_or(&["--profile"]))
+            .args(options)
+            .arg("main.py")
+            .output()?;
+        let errors = String::from_utf8_lossy(&o.stderr);
+        same((o.status.code(), errors.contains(wanted)), (Some(2), true))
+            .map_err(|_| Failed::from(errors.to_string()))?;
+    }
+    Ok(())
+}
+
+const FLAMES: &[(&str, &[&str])] = &[
+    ("flame_cranelift", &[]),
+    ("flame_checked", &["-O0"]),
+    ("flame_c", &["--backend", "c", "-O0"]),
+    ("flame_llvm", &["--backend", "llvm", "-O0"]),
+];
+
 const CASES: &[(&str, &[&str])] = &[
     ("in_memory", &[]),
     ("cranelift", &["--backend", "cranelift"]),
@@ -298,17 +445,27 @@ const CASES: &[(&str, &[&str])] = &[
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let clang = Llvm::find().err().map(|e| e.to_string());
-    let mut trials: Vec<_> = (CASES.iter())
-        .map(|(name, options)| {
-            let missing = clang.clone().filter(|_| *name == "llvm");
+    let with = |cases: &'static [(&'static str, &'static [&'static str])],
+                test: fn(&[&str]) -> Result<(), Failed>| {
+        let clang = clang.clone();
+        cases.iter().map(move |(name, options)| {
+            let missing = clang.clone().filter(|_| name.ends_with("llvm"));
             timed_trial(*name, move || match missing {
                 Some(why) => Ok(Completion::ignored_with(why)),
-                None => check(options).map(|()| Completion::Completed),
+                None => test(options).map(|()| Completion::Completed),
             })
         })
-        .collect();
-    trials.push(timed_trial("without_c", || {
-        without_c().map(|()| Completion::Completed)
-    }));
+    };
+    let mut trials: Vec<_> = with(CASES, check).chain(with(FLAMES, flame)).collect();
+    let others: [(&str, fn() -> Result<(), Failed>); 3] = [
+        ("without_c", without_c),
+        ("executable", executable),
+        ("refused", refused),
+    ];
+    for (name, test) in others {
+        trials.push(timed_trial(name, move || {
+            test().map(|()| Completion::Completed)
+        }));
+    }
     libtest_mimic::run(&args, trials).exit_code()
 }

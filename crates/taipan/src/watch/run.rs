@@ -28,6 +28,10 @@ impl Run {
         launcher: io::Result<Launcher>,
     ) -> Result<Run, Failure> {
         watchable(&args.run.code, args.run.for_machine.machine())?;
+        if args.run.profile.is_some() {
+            let text = "--profile is for one run: leave it out, or use `taipan run`";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let jit = args.run.jit.options(args.run.code.jit());
         if args.hot && jit.is_some() {
             let text = "--hot cannot replace what a just-in-time compiler made: leave out one of --hot and --jit";

@@ -173,7 +173,11 @@ fn a_session() -> Result<(), Failed> {
     c.set("vm.py", json!([]))?;
     c.ask("next", json!({"threadId": 1}))?;
     same(c.stop(1)?.1, vec!["vm.run:32".to_owned()])?;
+    c.set("vm.py", json!([{"line": 27}]))?;
+    c.ask("continue", json!({"threadId": 1}))?;
+    same(c.stop(1)?.1, vec!["vm.run:27".to_owned()])?;
     same(c.value("total")?, "3".to_owned())?;
+    c.set("vm.py", json!([]))?;
 
     c.ask("continue", json!({"threadId": 1}))?;
     same(c.ended()?, json!(6))?;
