@@ -21,9 +21,6 @@ breakpoints = {}
 # What starts a line that is meant for the editor, on gdb's console.
 NOTE = '\x01'
 
-# What names of C end in: the number of a variable is no part of it.
-HASH = re.compile('_[0-9a-hjkmnp-tv-z]{10}$')
-
 
 def forget(event):
     reasons.clear()
@@ -250,7 +247,7 @@ def shown_frame(frame, level):
     path = place.symtab.fullname() if place.symtab is not None else ''
     if not os.path.exists(path):
         path = ''
-    name = HASH.sub('', frame.name() or '%#x' % frame.pc())
+    name = printers.HASH.sub('', frame.name() or '%#x' % frame.pc())
     return {'name': name, 'path': path, 'line': place.line if path else 0, 'level': level}
 
 
