@@ -60,7 +60,11 @@ struct Graph {
 impl Graph {
     /// Adds a function at a place in a row, and what it calls.
     fn add(&mut self, name: &str, node: &Node<'_>, x: f64, row: usize) {
-        let share = node.samples as f64 / self.total.max(1) as f64;
+        let share = match self.total {
+            // The box of all, which has no samples.
+            0 => 1.0,
+            total => node.samples as f64 / total as f64,
+        };
         let width = share * WIDTH;
         if width < NARROWEST {
             return;
