@@ -252,17 +252,10 @@ impl Writer<'_> {
                 let distance = self.distance(index, scale, offset);
                 Made::Statement(self.store_bytes(object, &distance, value)?)
             }
-            View::JitMarker { .. }
-            | View::JitNote { .. }
+            taipan_lltype::note!()
             | View::JitAssertGreen { .. }
             | View::JitSetParam { .. }
-            | View::JitForceVirtualizable { .. }
             | View::JitForceQuasiImmutable { .. }
-            | View::JitRecordExactClass { .. }
-            | View::JitRecordExactValue { .. }
-            | View::JitRecordKnownResult { .. }
-            | View::Keepalive { .. }
-            | View::DebugPrintTraceback {}
             | View::GcCollectMinor {}
             | View::GcWritebarrier { .. }
             | View::ZeroGcPointersInside { .. }

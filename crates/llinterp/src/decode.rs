@@ -517,17 +517,10 @@ impl Decoder<'_, '_> {
                 let v = self.opnd(value);
                 self.store(at, 0, ty, v)?;
             }
-            View::JitMarker { .. }
-            | View::JitNote { .. }
+            taipan_lltype::note!()
             | View::JitAssertGreen { .. }
             | View::JitSetParam { .. }
-            | View::JitForceVirtualizable { .. }
             | View::JitForceQuasiImmutable { .. }
-            | View::JitRecordExactClass { .. }
-            | View::JitRecordExactValue { .. }
-            | View::JitRecordKnownResult { .. }
-            | View::Keepalive { .. }
-            | View::DebugPrintTraceback {}
             | View::GcCollectMinor {}
             | View::GcWritebarrier { .. }
             | View::ZeroGcPointersInside { .. }

@@ -56,6 +56,9 @@ pub const EFFECT: u8 = 4;
 pub const RAISE: u8 = 8;
 /// May allocate GC memory, and so move objects.
 pub const GC: u8 = 16;
+/// Is executed by doing nothing, and stays where it is: it says something to passes or to a just-in-time compiler.
+/// The operations of the table's second part, `notes`, are such.
+pub const NOTE: u8 = 32;
 /// Raises OverflowError, else pure.
 pub const OVF: u8 = FOLD | RAISE;
 
@@ -115,22 +118,32 @@ named! {
 }
 
 macro_rules! plain_ops {
-    ($($v:ident = $n:literal, $flags:expr, ($($arg:ident: $kind:tt),*) -> $result:ident;)*) => {
+    (
+        operations {
+            $($v:ident = $n:literal, $flags:expr, ($($arg:ident: $kind:tt),*) -> $result:ident;)*
+        }
+        notes {
+            $($note:ident = $note_name:literal, ($($note_arg:ident: $note_kind:tt),*);)*
+        }
+    ) => {
         /// Operations that are not arithmetic.
         #[derive(
             Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
         )]
-        pub enum PlainOp { $(#[doc = concat!("`", $n, "`")] $v,)* }
+        pub enum PlainOp {
+            $(#[doc = concat!("`", $n, "`")] $v,)*
+            $(#[doc = concat!("`", $note_name, "`")] $note,)*
+        }
         impl PlainOp {
             /// All of them.
-            pub const ALL: &'static [PlainOp] = &[$(PlainOp::$v,)*];
+            pub const ALL: &'static [PlainOp] = &[$(PlainOp::$v,)* $(PlainOp::$note,)*];
             /// RPython's name.
             pub fn name(self) -> &'static str {
-                match self { $(PlainOp::$v => $n,)* }
+                match self { $(PlainOp::$v => $n,)* $(PlainOp::$note => $note_name,)* }
             }
-            /// [`FOLD`], [`READ`], [`EFFECT`], [`RAISE`], [`GC`].
+            /// [`FOLD`], [`READ`], [`EFFECT`], [`RAISE`], [`GC`], [`NOTE`].
             pub fn flags(self) -> u8 {
-                match self { $(PlainOp::$v => $flags,)* }
+                match self { $(PlainOp::$v => $flags,)* $(PlainOp::$note => NOTE | EFFECT,)* }
             }
             /// Its operands and its result.
             pub fn signature(self) -> Signature {
@@ -139,8 +152,18 @@ macro_rules! plain_ops {
                         params: const { &[$(param!($arg, $kind)),*] },
                         result: Kind::$result,
                     },)*
+                    $(PlainOp::$note => Signature {
+                        params: const { &[$(param!($note_arg, $note_kind)),*] },
+                        result: Kind::Void,
+                    },)*
                 }
             }
+        }
+
+        /// A pattern: the [`View`](crate::View)s of operations that are executed by doing nothing ([`NOTE`]).
+        #[macro_export]
+        macro_rules! note {
+            () => { $($crate::View::$note { .. })|* };
         }
     };
 }
@@ -163,156 +186,160 @@ macro_rules! param {
 macro_rules! plain_ops_table {
     ($with:ident) => {
         $with! {
-            DirectCall = "direct_call", EFFECT | RAISE | GC, (callee: Function, args: [Any]) -> Any;
-            IndirectCall = "indirect_call", EFFECT | RAISE | GC, (callee: Function, args: [Any], targets: Targets) -> Any;
-            BoolNot = "bool_not", FOLD, (value: Bool) -> Bool;
-            IntBetween = "int_between", FOLD, (low: Signed, value: Signed, high: Signed) -> Bool;
-            IntForceGeZero = "int_force_ge_zero", FOLD, (value: Signed) -> Signed;
-            UintMulHigh = "uint_mul_high", FOLD, (left: Unsigned, right: Unsigned) -> Unsigned;
-            IntAddOvf = "int_add_ovf", OVF, (left: Signed, right: Signed) -> Signed;
-            IntAddNonnegOvf = "int_add_nonneg_ovf", OVF, (left: Signed, right: Signed) -> Signed;
-            IntSubOvf = "int_sub_ovf", OVF, (left: Signed, right: Signed) -> Signed;
-            IntMulOvf = "int_mul_ovf", OVF, (left: Signed, right: Signed) -> Signed;
-            CastPrimitive = "cast_primitive", FOLD, (value: Primitive) -> Primitive;
-            CastBoolToInt = "cast_bool_to_int", FOLD, (value: Bool) -> Signed;
-            CastBoolToUint = "cast_bool_to_uint", FOLD, (value: Bool) -> Unsigned;
-            CastBoolToFloat = "cast_bool_to_float", FOLD, (value: Bool) -> Float;
-            CastCharToInt = "cast_char_to_int", FOLD, (value: Char) -> Signed;
-            CastUnicharToInt = "cast_unichar_to_int", FOLD, (value: UniChar) -> Signed;
-            CastIntToChar = "cast_int_to_char", FOLD, (value: Signed) -> Char;
-            CastIntToUnichar = "cast_int_to_unichar", FOLD, (value: Signed) -> UniChar;
-            CastIntToUint = "cast_int_to_uint", FOLD, (value: Signed) -> Unsigned;
-            CastIntToFloat = "cast_int_to_float", FOLD, (value: Signed) -> Float;
-            CastIntToLonglong = "cast_int_to_longlong", FOLD, (value: Signed) -> Signed;
-            CastUintToInt = "cast_uint_to_int", FOLD, (value: Unsigned) -> Signed;
-            CastUintToFloat = "cast_uint_to_float", FOLD, (value: Unsigned) -> Float;
-            CastLonglongToFloat = "cast_longlong_to_float", FOLD, (value: Signed) -> Float;
-            CastUlonglongToFloat = "cast_ulonglong_to_float", FOLD, (value: Unsigned) -> Float;
-            CastFloatToInt = "cast_float_to_int", FOLD, (value: Float) -> Signed;
-            CastFloatToUint = "cast_float_to_uint", FOLD, (value: Float) -> Unsigned;
-            CastFloatToLonglong = "cast_float_to_longlong", FOLD, (value: Float) -> Signed;
-            CastFloatToUlonglong = "cast_float_to_ulonglong", FOLD, (value: Float) -> Unsigned;
-            TruncateLonglongToInt = "truncate_longlong_to_int", FOLD, (value: Signed) -> Signed;
-            ForceCast = "force_cast", READ, (value: Primitive) -> Primitive;
-            ConvertFloatBytesToLonglong = "convert_float_bytes_to_longlong", FOLD, (value: Float) -> Signed;
-            ConvertLonglongBytesToFloat = "convert_longlong_bytes_to_float", FOLD, (value: Signed) -> Float;
-            Likely = "likely", FOLD, (value: Bool) -> Bool;
-            Unlikely = "unlikely", FOLD, (value: Bool) -> Bool;
-            Malloc = "malloc", EFFECT | GC, (ty: Type, flavor: Flavor, destructor: (Function?)) -> Pointer;
-            MallocVarsize = "malloc_varsize", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
-            ShrinkArray = "shrink_array", EFFECT, (array: Pointer, length: Signed) -> Bool;
-            ZeroGcPointersInside = "zero_gc_pointers_inside", EFFECT, (object: Pointer) -> Void;
-            Free = "free", EFFECT, (object: Pointer, flavor: Flavor) -> Void;
-            Getfield = "getfield", READ, (object: Pointer, field: Field) -> Any;
-            Setfield = "setfield", EFFECT, (object: Pointer, field: Field, value: Any) -> Void;
-            BareSetfield = "bare_setfield", EFFECT, (object: Pointer, field: Field, value: Any) -> Void;
-            Getarrayitem = "getarrayitem", READ, (array: Pointer, index: Signed) -> Any;
-            Setarrayitem = "setarrayitem", EFFECT, (array: Pointer, index: Signed, value: Any) -> Void;
-            BareSetarrayitem = "bare_setarrayitem", EFFECT, (array: Pointer, index: Signed, value: Any) -> Void;
-            Getarraysize = "getarraysize", FOLD, (array: Pointer) -> Signed;
-            Getsubstruct = "getsubstruct", FOLD, (object: Pointer, field: Field) -> Pointer;
-            Getarraysubstruct = "getarraysubstruct", FOLD, (array: Pointer, index: Signed) -> Pointer;
-            Getinteriorfield = "getinteriorfield", READ, (object: Pointer, path: [Step]) -> Any;
-            Setinteriorfield = "setinteriorfield", EFFECT, (object: Pointer, path: [Step], value: Any) -> Void;
-            BareSetinteriorfield = "bare_setinteriorfield", EFFECT, (object: Pointer, path: [Step], value: Any) -> Void;
-            Getinteriorarraysize = "getinteriorarraysize", FOLD, (object: Pointer, path: [Step]) -> Signed;
-            CastPointer = "cast_pointer", FOLD, (value: Pointer) -> Pointer;
-            CastOpaquePtr = "cast_opaque_ptr", FOLD, (value: Pointer) -> Pointer;
-            PtrEq = "ptr_eq", FOLD, (left: Pointer, right: Pointer) -> Bool;
-            PtrNe = "ptr_ne", FOLD, (left: Pointer, right: Pointer) -> Bool;
-            PtrNonzero = "ptr_nonzero", FOLD, (value: Pointer) -> Bool;
-            PtrIszero = "ptr_iszero", FOLD, (value: Pointer) -> Bool;
-            CastPtrToInt = "cast_ptr_to_int", READ, (value: Pointer) -> Signed;
-            CastIntToPtr = "cast_int_to_ptr", READ, (value: Signed) -> Pointer;
-            DirectFieldptr = "direct_fieldptr", FOLD, (object: Pointer, field: Field) -> Pointer;
-            DirectArrayitems = "direct_arrayitems", FOLD, (array: Pointer) -> Pointer;
-            DirectPtradd = "direct_ptradd", FOLD, (items: Pointer, count: Signed) -> Pointer;
-            RawMalloc = "raw_malloc", EFFECT, (size: Signed, zero: (Bool?)) -> Address;
-            RawMallocUsage = "raw_malloc_usage", READ, (size: Signed) -> Signed;
-            RawFree = "raw_free", EFFECT, (address: Address) -> Void;
-            RawMemclear = "raw_memclear", EFFECT, (address: Address, size: Signed) -> Void;
-            RawMemset = "raw_memset", EFFECT, (address: Address, byte: Any, size: Signed) -> Void;
-            RawMemcopy = "raw_memcopy", EFFECT, (source: Address, dest: Address, size: Signed) -> Void;
-            RawMemmove = "raw_memmove", EFFECT, (source: Address, dest: Address, size: Signed) -> Void;
-            RawLoad = "raw_load", READ, (address: Any, offset: Signed) -> Any;
-            RawStore = "raw_store", EFFECT, (address: Any, offset: Signed, value: Any) -> Void;
-            GcLoadIndexed = "gc_load_indexed", READ, (object: Pointer, index: Signed, scale: Signed, offset: Signed) -> Any;
-            GcStoreIndexed = "gc_store_indexed", EFFECT, (object: Pointer, index: Signed, value: Any, scale: Signed, offset: Signed) -> Void;
-            AdrAdd = "adr_add", FOLD, (address: Address, offset: Signed) -> Address;
-            AdrSub = "adr_sub", FOLD, (address: Address, offset: Signed) -> Address;
-            AdrDelta = "adr_delta", FOLD, (left: Address, right: Address) -> Signed;
-            AdrLt = "adr_lt", FOLD, (left: Address, right: Address) -> Bool;
-            AdrLe = "adr_le", FOLD, (left: Address, right: Address) -> Bool;
-            AdrEq = "adr_eq", FOLD, (left: Address, right: Address) -> Bool;
-            AdrNe = "adr_ne", FOLD, (left: Address, right: Address) -> Bool;
-            AdrGt = "adr_gt", FOLD, (left: Address, right: Address) -> Bool;
-            AdrGe = "adr_ge", FOLD, (left: Address, right: Address) -> Bool;
-            CastPtrToAdr = "cast_ptr_to_adr", READ, (value: Pointer) -> Address;
-            CastAdrToPtr = "cast_adr_to_ptr", FOLD, (value: Address) -> Pointer;
-            CastAdrToInt = "cast_adr_to_int", READ, (value: Address) -> Signed;
-            CastIntToAdr = "cast_int_to_adr", FOLD, (value: Signed) -> Address;
-            JitMarker = "jit_marker", EFFECT, (kind: Field, driver: Constant, shape: Constant, values: [Any]) -> Void;
-            JitEnter = "jit_enter", EFFECT | GC, (driver: Signed, greens: [Any]) -> Function;
-            WeAreJitted = "we_are_jitted", READ, () -> Bool;
-            JitIsConstant = "jit_is_constant", READ, (value: Any, most: (Signed?)) -> Bool;
-            JitAssertGreen = "jit_assert_green", EFFECT, (value: Any) -> Void;
-            JitTraceLength = "jit_trace_length", READ, () -> Signed;
-            JitSetParam = "jit_set_param", EFFECT, (driver: Constant, name: Field, value: (Signed?)) -> Void;
-            JitExit = "jit_exit", EFFECT, (cell: Signed, values: [Any]) -> Any;
-            JitCount = "jit_count", EFFECT, (counter: Signed) -> Bool;
-            JitForceVirtualizable = "jit_force_virtualizable", EFFECT, (object: Pointer) -> Void;
-            JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT, (object: Pointer, field: Field) -> Void;
-            JitInvalidated = "jit_invalidated", EFFECT, (word: Signed) -> Bool;
-            JitForceVirtual = "jit_force_virtual", EFFECT, (value: Any) -> Any;
-            JitIsVirtual = "jit_is_virtual", READ, (value: Any) -> Bool;
-            JitRecordExactClass = "jit_record_exact_class", EFFECT, (object: Pointer, class: Pointer) -> Void;
-            JitRecordExactValue = "jit_record_exact_value", EFFECT, (value: Any, known: Any) -> Void;
-            JitRecordKnownResult = "jit_record_known_result", EFFECT, (result: Any, function: Function, args: [Any]) -> Void;
-            JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC, (condition: Bool, callee: Function, args: [Any]) -> Void;
-            JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC, (value: Any, callee: Function, args: [Any]) -> Any;
-            GcCollect = "gc__collect", EFFECT | GC, (generation: (Signed?)) -> Void;
-            GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
-            GcFqRegister = "gc_fq_register", EFFECT, (queue: Address, object: Pointer) -> Void;
-            GcFqNextDead = "gc_fq_next_dead", EFFECT, (queue: Address) -> Pointer;
-            GcIdentityhash = "gc_identityhash", READ | GC, (object: Pointer) -> Signed;
-            GcId = "gc_id", READ | GC, (object: Pointer) -> Signed;
-            GcCanMove = "gc_can_move", READ, (object: Pointer) -> Bool;
-            GcMallocFilled = "gc_malloc_filled", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
-            GcMallocNursery = "gc_malloc_nursery", EFFECT, (ty: Type, flavor: Flavor) -> Pointer;
-            GcReserve = "gc_reserve", EFFECT, (bytes: Signed) -> Address;
-            GcReserveSlowly = "gc_reserve_slowly", EFFECT | GC, (bytes: Signed) -> Address;
-            GcMallocReserved = "gc_malloc_reserved", EFFECT, (ty: Type, flavor: Flavor, room: Address, offset: Signed, length: (Signed?)) -> Pointer;
-            GcWritebarrier = "gc_writebarrier", EFFECT, (object: Pointer, index: (Signed?)) -> Void;
-            GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Bool;
-            GcSaveRoot = "gc_save_root", EFFECT, (slot: Signed, root: Pointer) -> Void;
-            GcRestoreRoot = "gc_restore_root", EFFECT, (slot: Signed) -> Pointer;
-            GcEnterRootsFrame = "gc_enter_roots_frame", EFFECT, (slots: Signed) -> Void;
-            GcLeaveRootsFrame = "gc_leave_roots_frame", EFFECT, (slots: Signed) -> Void;
-            GcCopyArray = "gc_copy_array", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Void;
-            WeakrefCreate = "weakref_create", READ | GC, (object: Pointer) -> Pointer;
-            WeakrefDeref = "weakref_deref", READ, (weakref: Pointer) -> Pointer;
-            StackCheck = "stack_check", EFFECT, () -> Bool;
-            Keepalive = "keepalive", EFFECT, (value: Any) -> Void;
-            SameAs = "same_as", FOLD, (value: Any) -> Any;
-            Hint = "hint", EFFECT, (value: Any, names: [Field]) -> Any;
-            ThreadlocalrefGet = "threadlocalref_get", READ, (offset: Signed) -> Any;
-            ThreadlocalrefStore = "threadlocalref_store", EFFECT, (offset: Signed, value: Any) -> Void;
-            LlReadTimestamp = "ll_read_timestamp", EFFECT, () -> Signed;
-            LlGetTimestampUnit = "ll_get_timestamp_unit", FOLD, () -> Signed;
-            DebugPrint = "debug_print", EFFECT, (values: [Any]) -> Void;
-            DebugAssert = "debug_assert", EFFECT, (condition: Bool, message: (Any?)) -> Void;
-            DebugFatalerror = "debug_fatalerror", EFFECT, (message: Pointer) -> Void;
-            DebugStartTraceback = "debug_start_traceback", EFFECT, (class: Pointer) -> Void;
-            DebugRecordTraceback = "debug_record_traceback", EFFECT, () -> Void;
-            DebugCatchException = "debug_catch_exception", EFFECT, (class: Pointer) -> Void;
-            DebugReraiseTraceback = "debug_reraise_traceback", EFFECT, (class: (Pointer?)) -> Void;
-            DebugPrintTraceback = "debug_print_traceback", EFFECT, () -> Void;
-            ExcType = "exc_type", READ, () -> Pointer;
-            ExcValue = "exc_value", READ, () -> Pointer;
-            ExcOccurred = "exc_occurred", READ, () -> Bool;
-            ExcSet = "exc_set", EFFECT, (class: Pointer, value: Pointer) -> Void;
-            ExcClear = "exc_clear", EFFECT, () -> Void;
-            JitNote = "jit_note", EFFECT, (number: Signed) -> Void;
+            operations {
+                DirectCall = "direct_call", EFFECT | RAISE | GC, (callee: Function, args: [Any]) -> Any;
+                IndirectCall = "indirect_call", EFFECT | RAISE | GC, (callee: Function, args: [Any], targets: Targets) -> Any;
+                BoolNot = "bool_not", FOLD, (value: Bool) -> Bool;
+                IntBetween = "int_between", FOLD, (low: Signed, value: Signed, high: Signed) -> Bool;
+                IntForceGeZero = "int_force_ge_zero", FOLD, (value: Signed) -> Signed;
+                UintMulHigh = "uint_mul_high", FOLD, (left: Unsigned, right: Unsigned) -> Unsigned;
+                IntAddOvf = "int_add_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+                IntAddNonnegOvf = "int_add_nonneg_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+                IntSubOvf = "int_sub_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+                IntMulOvf = "int_mul_ovf", OVF, (left: Signed, right: Signed) -> Signed;
+                CastPrimitive = "cast_primitive", FOLD, (value: Primitive) -> Primitive;
+                CastBoolToInt = "cast_bool_to_int", FOLD, (value: Bool) -> Signed;
+                CastBoolToUint = "cast_bool_to_uint", FOLD, (value: Bool) -> Unsigned;
+                CastBoolToFloat = "cast_bool_to_float", FOLD, (value: Bool) -> Float;
+                CastCharToInt = "cast_char_to_int", FOLD, (value: Char) -> Signed;
+                CastUnicharToInt = "cast_unichar_to_int", FOLD, (value: UniChar) -> Signed;
+                CastIntToChar = "cast_int_to_char", FOLD, (value: Signed) -> Char;
+                CastIntToUnichar = "cast_int_to_unichar", FOLD, (value: Signed) -> UniChar;
+                CastIntToUint = "cast_int_to_uint", FOLD, (value: Signed) -> Unsigned;
+                CastIntToFloat = "cast_int_to_float", FOLD, (value: Signed) -> Float;
+                CastIntToLonglong = "cast_int_to_longlong", FOLD, (value: Signed) -> Signed;
+                CastUintToInt = "cast_uint_to_int", FOLD, (value: Unsigned) -> Signed;
+                CastUintToFloat = "cast_uint_to_float", FOLD, (value: Unsigned) -> Float;
+                CastLonglongToFloat = "cast_longlong_to_float", FOLD, (value: Signed) -> Float;
+                CastUlonglongToFloat = "cast_ulonglong_to_float", FOLD, (value: Unsigned) -> Float;
+                CastFloatToInt = "cast_float_to_int", FOLD, (value: Float) -> Signed;
+                CastFloatToUint = "cast_float_to_uint", FOLD, (value: Float) -> Unsigned;
+                CastFloatToLonglong = "cast_float_to_longlong", FOLD, (value: Float) -> Signed;
+                CastFloatToUlonglong = "cast_float_to_ulonglong", FOLD, (value: Float) -> Unsigned;
+                TruncateLonglongToInt = "truncate_longlong_to_int", FOLD, (value: Signed) -> Signed;
+                ForceCast = "force_cast", READ, (value: Primitive) -> Primitive;
+                ConvertFloatBytesToLonglong = "convert_float_bytes_to_longlong", FOLD, (value: Float) -> Signed;
+                ConvertLonglongBytesToFloat = "convert_longlong_bytes_to_float", FOLD, (value: Signed) -> Float;
+                Likely = "likely", FOLD, (value: Bool) -> Bool;
+                Unlikely = "unlikely", FOLD, (value: Bool) -> Bool;
+                Malloc = "malloc", EFFECT | GC, (ty: Type, flavor: Flavor, destructor: (Function?)) -> Pointer;
+                MallocVarsize = "malloc_varsize", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
+                ShrinkArray = "shrink_array", EFFECT, (array: Pointer, length: Signed) -> Bool;
+                ZeroGcPointersInside = "zero_gc_pointers_inside", EFFECT, (object: Pointer) -> Void;
+                Free = "free", EFFECT, (object: Pointer, flavor: Flavor) -> Void;
+                Getfield = "getfield", READ, (object: Pointer, field: Field) -> Any;
+                Setfield = "setfield", EFFECT, (object: Pointer, field: Field, value: Any) -> Void;
+                BareSetfield = "bare_setfield", EFFECT, (object: Pointer, field: Field, value: Any) -> Void;
+                Getarrayitem = "getarrayitem", READ, (array: Pointer, index: Signed) -> Any;
+                Setarrayitem = "setarrayitem", EFFECT, (array: Pointer, index: Signed, value: Any) -> Void;
+                BareSetarrayitem = "bare_setarrayitem", EFFECT, (array: Pointer, index: Signed, value: Any) -> Void;
+                Getarraysize = "getarraysize", FOLD, (array: Pointer) -> Signed;
+                Getsubstruct = "getsubstruct", FOLD, (object: Pointer, field: Field) -> Pointer;
+                Getarraysubstruct = "getarraysubstruct", FOLD, (array: Pointer, index: Signed) -> Pointer;
+                Getinteriorfield = "getinteriorfield", READ, (object: Pointer, path: [Step]) -> Any;
+                Setinteriorfield = "setinteriorfield", EFFECT, (object: Pointer, path: [Step], value: Any) -> Void;
+                BareSetinteriorfield = "bare_setinteriorfield", EFFECT, (object: Pointer, path: [Step], value: Any) -> Void;
+                Getinteriorarraysize = "getinteriorarraysize", FOLD, (object: Pointer, path: [Step]) -> Signed;
+                CastPointer = "cast_pointer", FOLD, (value: Pointer) -> Pointer;
+                CastOpaquePtr = "cast_opaque_ptr", FOLD, (value: Pointer) -> Pointer;
+                PtrEq = "ptr_eq", FOLD, (left: Pointer, right: Pointer) -> Bool;
+                PtrNe = "ptr_ne", FOLD, (left: Pointer, right: Pointer) -> Bool;
+                PtrNonzero = "ptr_nonzero", FOLD, (value: Pointer) -> Bool;
+                PtrIszero = "ptr_iszero", FOLD, (value: Pointer) -> Bool;
+                CastPtrToInt = "cast_ptr_to_int", READ, (value: Pointer) -> Signed;
+                CastIntToPtr = "cast_int_to_ptr", READ, (value: Signed) -> Pointer;
+                DirectFieldptr = "direct_fieldptr", FOLD, (object: Pointer, field: Field) -> Pointer;
+                DirectArrayitems = "direct_arrayitems", FOLD, (array: Pointer) -> Pointer;
+                DirectPtradd = "direct_ptradd", FOLD, (items: Pointer, count: Signed) -> Pointer;
+                RawMalloc = "raw_malloc", EFFECT, (size: Signed, zero: (Bool?)) -> Address;
+                RawMallocUsage = "raw_malloc_usage", READ, (size: Signed) -> Signed;
+                RawFree = "raw_free", EFFECT, (address: Address) -> Void;
+                RawMemclear = "raw_memclear", EFFECT, (address: Address, size: Signed) -> Void;
+                RawMemset = "raw_memset", EFFECT, (address: Address, byte: Any, size: Signed) -> Void;
+                RawMemcopy = "raw_memcopy", EFFECT, (source: Address, dest: Address, size: Signed) -> Void;
+                RawMemmove = "raw_memmove", EFFECT, (source: Address, dest: Address, size: Signed) -> Void;
+                RawLoad = "raw_load", READ, (address: Any, offset: Signed) -> Any;
+                RawStore = "raw_store", EFFECT, (address: Any, offset: Signed, value: Any) -> Void;
+                GcLoadIndexed = "gc_load_indexed", READ, (object: Pointer, index: Signed, scale: Signed, offset: Signed) -> Any;
+                GcStoreIndexed = "gc_store_indexed", EFFECT, (object: Pointer, index: Signed, value: Any, scale: Signed, offset: Signed) -> Void;
+                AdrAdd = "adr_add", FOLD, (address: Address, offset: Signed) -> Address;
+                AdrSub = "adr_sub", FOLD, (address: Address, offset: Signed) -> Address;
+                AdrDelta = "adr_delta", FOLD, (left: Address, right: Address) -> Signed;
+                AdrLt = "adr_lt", FOLD, (left: Address, right: Address) -> Bool;
+                AdrLe = "adr_le", FOLD, (left: Address, right: Address) -> Bool;
+                AdrEq = "adr_eq", FOLD, (left: Address, right: Address) -> Bool;
+                AdrNe = "adr_ne", FOLD, (left: Address, right: Address) -> Bool;
+                AdrGt = "adr_gt", FOLD, (left: Address, right: Address) -> Bool;
+                AdrGe = "adr_ge", FOLD, (left: Address, right: Address) -> Bool;
+                CastPtrToAdr = "cast_ptr_to_adr", READ, (value: Pointer) -> Address;
+                CastAdrToPtr = "cast_adr_to_ptr", FOLD, (value: Address) -> Pointer;
+                CastAdrToInt = "cast_adr_to_int", READ, (value: Address) -> Signed;
+                CastIntToAdr = "cast_int_to_adr", FOLD, (value: Signed) -> Address;
+                JitEnter = "jit_enter", EFFECT | GC, (driver: Signed, greens: [Any]) -> Function;
+                WeAreJitted = "we_are_jitted", READ, () -> Bool;
+                JitIsConstant = "jit_is_constant", READ, (value: Any, most: (Signed?)) -> Bool;
+                JitAssertGreen = "jit_assert_green", EFFECT, (value: Any) -> Void;
+                JitTraceLength = "jit_trace_length", READ, () -> Signed;
+                JitSetParam = "jit_set_param", EFFECT, (driver: Constant, name: Field, value: (Signed?)) -> Void;
+                JitExit = "jit_exit", EFFECT, (cell: Signed, values: [Any]) -> Any;
+                JitCount = "jit_count", EFFECT, (counter: Signed) -> Bool;
+                JitForceQuasiImmutable = "jit_force_quasi_immutable", EFFECT, (object: Pointer, field: Field) -> Void;
+                JitInvalidated = "jit_invalidated", EFFECT, (word: Signed) -> Bool;
+                JitForceVirtual = "jit_force_virtual", EFFECT, (value: Any) -> Any;
+                JitIsVirtual = "jit_is_virtual", READ, (value: Any) -> Bool;
+                JitConditionalCall = "jit_conditional_call", EFFECT | RAISE | GC, (condition: Bool, callee: Function, args: [Any]) -> Void;
+                JitConditionalCallValue = "jit_conditional_call_value", EFFECT | RAISE | GC, (value: Any, callee: Function, args: [Any]) -> Any;
+                GcCollect = "gc__collect", EFFECT | GC, (generation: (Signed?)) -> Void;
+                GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
+                GcFqRegister = "gc_fq_register", EFFECT, (queue: Address, object: Pointer) -> Void;
+                GcFqNextDead = "gc_fq_next_dead", EFFECT, (queue: Address) -> Pointer;
+                GcIdentityhash = "gc_identityhash", READ | GC, (object: Pointer) -> Signed;
+                GcId = "gc_id", READ | GC, (object: Pointer) -> Signed;
+                GcCanMove = "gc_can_move", READ, (object: Pointer) -> Bool;
+                GcMallocFilled = "gc_malloc_filled", EFFECT | GC, (ty: Type, flavor: Flavor, length: Signed) -> Pointer;
+                GcMallocNursery = "gc_malloc_nursery", EFFECT, (ty: Type, flavor: Flavor) -> Pointer;
+                GcReserve = "gc_reserve", EFFECT, (bytes: Signed) -> Address;
+                GcReserveSlowly = "gc_reserve_slowly", EFFECT | GC, (bytes: Signed) -> Address;
+                GcMallocReserved = "gc_malloc_reserved", EFFECT, (ty: Type, flavor: Flavor, room: Address, offset: Signed, length: (Signed?)) -> Pointer;
+                GcWritebarrier = "gc_writebarrier", EFFECT, (object: Pointer, index: (Signed?)) -> Void;
+                GcWritebarrierBeforeCopy = "gc_writebarrier_before_copy", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Bool;
+                GcSaveRoot = "gc_save_root", EFFECT, (slot: Signed, root: Pointer) -> Void;
+                GcRestoreRoot = "gc_restore_root", EFFECT, (slot: Signed) -> Pointer;
+                GcEnterRootsFrame = "gc_enter_roots_frame", EFFECT, (slots: Signed) -> Void;
+                GcLeaveRootsFrame = "gc_leave_roots_frame", EFFECT, (slots: Signed) -> Void;
+                GcCopyArray = "gc_copy_array", EFFECT, (source: Pointer, dest: Pointer, source_start: Signed, dest_start: Signed, length: Signed) -> Void;
+                WeakrefCreate = "weakref_create", READ | GC, (object: Pointer) -> Pointer;
+                WeakrefDeref = "weakref_deref", READ, (weakref: Pointer) -> Pointer;
+                StackCheck = "stack_check", EFFECT, () -> Bool;
+                SameAs = "same_as", FOLD, (value: Any) -> Any;
+                Hint = "hint", EFFECT, (value: Any, names: [Field]) -> Any;
+                ThreadlocalrefGet = "threadlocalref_get", READ, (offset: Signed) -> Any;
+                ThreadlocalrefStore = "threadlocalref_store", EFFECT, (offset: Signed, value: Any) -> Void;
+                LlReadTimestamp = "ll_read_timestamp", EFFECT, () -> Signed;
+                LlGetTimestampUnit = "ll_get_timestamp_unit", FOLD, () -> Signed;
+                DebugPrint = "debug_print", EFFECT, (values: [Any]) -> Void;
+                DebugAssert = "debug_assert", EFFECT, (condition: Bool, message: (Any?)) -> Void;
+                DebugFatalerror = "debug_fatalerror", EFFECT, (message: Pointer) -> Void;
+                DebugStartTraceback = "debug_start_traceback", EFFECT, (class: Pointer) -> Void;
+                DebugRecordTraceback = "debug_record_traceback", EFFECT, () -> Void;
+                DebugCatchException = "debug_catch_exception", EFFECT, (class: Pointer) -> Void;
+                DebugReraiseTraceback = "debug_reraise_traceback", EFFECT, (class: (Pointer?)) -> Void;
+                ExcType = "exc_type", READ, () -> Pointer;
+                ExcValue = "exc_value", READ, () -> Pointer;
+                ExcOccurred = "exc_occurred", READ, () -> Bool;
+                ExcSet = "exc_set", EFFECT, (class: Pointer, value: Pointer) -> Void;
+                ExcClear = "exc_clear", EFFECT, () -> Void;
+            }
+            notes {
+                JitMarker = "jit_marker", (kind: Field, driver: Constant, shape: Constant, values: [Any]);
+                JitForceVirtualizable = "jit_force_virtualizable", (object: Pointer);
+                JitRecordExactClass = "jit_record_exact_class", (object: Pointer, class: Pointer);
+                JitRecordExactValue = "jit_record_exact_value", (value: Any, known: Any);
+                JitRecordKnownResult = "jit_record_known_result", (result: Any, function: Function, args: [Any]);
+                Keepalive = "keepalive", (value: Any);
+                DebugPrintTraceback = "debug_print_traceback", ();
+                JitNote = "jit_note", (number: Signed);
+            }
         }
     };
 }
@@ -363,7 +390,7 @@ macro_rules! conversion {
 }
 
 impl LLOp {
-    /// [`FOLD`], [`READ`], [`EFFECT`], [`RAISE`], [`GC`].
+    /// [`FOLD`], [`READ`], [`EFFECT`], [`RAISE`], [`GC`], [`NOTE`].
     #[inline]
     pub fn flags(self) -> u8 {
         match self {
@@ -388,6 +415,12 @@ impl LLOp {
     #[inline]
     pub fn can_raise(self) -> bool {
         self.flags() & RAISE != 0
+    }
+
+    /// Whether it is executed by doing nothing.
+    #[inline]
+    pub fn is_note(self) -> bool {
+        self.flags() & NOTE != 0
     }
 
     /// The operation of that name.

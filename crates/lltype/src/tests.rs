@@ -363,3 +363,31 @@ fn names_are_read_with_what_they_mention() {
     let values = read.from_bytes::<(Vec<FuncSym>, LLType)>(&bytes);
     assert_eq!(values, Some((vec![func.clone(), func], array.ptr().ptr())));
 }
+
+#[test]
+fn notes_are_a_part_of_the_table() {
+    let notes: Vec<&str> = (PlainOp::ALL.iter())
+        .filter(|op| LLOp::Plain(**op).is_note())
+        .map(|op| op.name())
+        .collect();
+    expect_test::expect![[r#"
+        [
+            "jit_marker",
+            "jit_force_virtualizable",
+            "jit_record_exact_class",
+            "jit_record_exact_value",
+            "jit_record_known_result",
+            "keepalive",
+            "debug_print_traceback",
+            "jit_note",
+        ]
+    "#]]
+    .assert_debug_eq(&notes);
+    for op in PlainOp::ALL.iter().copied() {
+        let operands = vec![(); op.signature().params.len()];
+        let is_note = LLOp::Plain(op).is_note();
+        assert_eq!(is_note, matches!(op.view(&operands), note!()), "{op:?}");
+        assert!(!is_note || op.signature().result == Kind::Void, "{op:?}");
+        assert!(!is_note || !LLOp::Plain(op).is_removable(), "{op:?}");
+    }
+}

@@ -71,7 +71,23 @@ macro_rules! put {
 }
 
 macro_rules! view {
-    ($($v:ident = $n:literal, $flags:expr, ($($arg:ident: $kind:tt),*) -> $result:ident;)*) => {
+    (
+        operations {
+            $($v:ident = $n:literal, $flags:expr, ($($arg:ident: $kind:tt),*) -> $result:ident;)*
+        }
+        notes {
+            $($note:ident = $note_name:literal, ($($note_arg:ident: $note_kind:tt),*);)*
+        }
+    ) => {
+        views! {
+            $($v = $n, ($($arg: $kind),*);)*
+            $($note = $note_name, ($($note_arg: $note_kind),*);)*
+        }
+    };
+}
+
+macro_rules! views {
+    ($($v:ident = $n:literal, ($($arg:ident: $kind:tt),*);)*) => {
         /// An operation with its operands by name: see the table of operations for what they are.
         #[allow(missing_docs, reason = "the table of operations says what operands are")]
         pub enum View<'a, O> {

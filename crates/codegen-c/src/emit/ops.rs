@@ -322,15 +322,7 @@ impl Emitter<'_> {
                 self.traceback_mark(mark::RERAISED, &class);
                 return Ok(Value::Done(None));
             }
-            View::JitMarker { .. }
-            | View::JitNote { .. }
-            | View::JitForceVirtualizable { .. }
-            | View::JitRecordExactClass { .. }
-            | View::JitRecordExactValue { .. }
-            | View::JitRecordKnownResult { .. }
-            | View::Keepalive { .. }
-            // Nobody records where an exception went.
-            | View::DebugPrintTraceback {} => return Ok(Value::Done(None)),
+            taipan_lltype::note!() => return Ok(Value::Done(None)),
             View::JitIsVirtual { .. } => "0".to_owned(),
             View::LlGetTimestampUnit {} => TIMESTAMP_UNIT.to_string(),
             View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {
@@ -341,7 +333,11 @@ impl Emitter<'_> {
                 let condition = self.value(condition)?;
                 return done(match (self.options.checked, is_index_check(op)) {
                     (true, is_index) => {
-                        let what = if is_index { check::INDEX } else { check::ASSERTION };
+                        let what = if is_index {
+                            check::INDEX
+                        } else {
+                            check::ASSERTION
+                        };
                         let location = self.location(op.at);
                         format!("RPY_CHECK({condition}, {what}, {location})")
                     }

@@ -111,14 +111,11 @@ impl Emitter<'_, '_> {
                 let (a, b) = (self.value(left)?, self.value(right)?);
                 self.growing(a, b)
             }
-            View::IntSubOvf { left, right } => {
-                self.with_overflow(NumOp::Sub, left, right)?
+            View::IntSubOvf { left, right } => self.with_overflow(NumOp::Sub, left, right)?,
+            View::IntMulOvf { left, right } => self.with_overflow(NumOp::Mul, left, right)?,
+            taipan_lltype::conversion!(value) | View::ForceCast { value } => {
+                self.convert(value, to)?
             }
-            View::IntMulOvf { left, right } => {
-                self.with_overflow(NumOp::Mul, left, right)?
-            }
-            taipan_lltype::conversion!(value)
-            | View::ForceCast { value } => self.convert(value, to)?,
             View::ConvertFloatBytesToLonglong { value }
             | View::ConvertLonglongBytesToFloat { value } => self.bits(value, to)?,
             View::SameAs { value }
@@ -360,15 +357,7 @@ impl Emitter<'_, '_> {
                 self.traceback_mark(mark::RERAISED, class);
                 return Ok(None);
             }
-            View::JitMarker { .. }
-            | View::JitNote { .. }
-            | View::JitForceVirtualizable { .. }
-            | View::JitRecordExactClass { .. }
-            | View::JitRecordExactValue { .. }
-            | View::JitRecordKnownResult { .. }
-            | View::Keepalive { .. }
-            // Nobody records where an exception went.
-            | View::DebugPrintTraceback {} => return Ok(None),
+            taipan_lltype::note!() => return Ok(None),
             View::JitIsVirtual { .. } => self.int(I8, 0),
             View::LlGetTimestampUnit {} => self.int(I64, TIMESTAMP_UNIT),
             View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {

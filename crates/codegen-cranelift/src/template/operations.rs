@@ -200,7 +200,7 @@ impl Template<'_> {
                 length,
             } => self.copy_items((source, source_start), (dest, dest_start), length)?,
             // Allocation clears all pointers.
-            View::ZeroGcPointersInside { .. } | View::JitNote { .. } => {}
+            View::ZeroGcPointersInside { .. } | taipan_lltype::note!() => {}
             View::StackCheck {} => {
                 self.a.mov_imm(R11, self.state);
                 self.a.alu_mem(Alu::Cmp, RSP, Mem(R11, state::STACK_LIMIT));

@@ -93,8 +93,9 @@ impl Emitter<'_> {
             }
             View::IntSubOvf { left, right } => self.with_overflow("ssub", left, right)?,
             View::IntMulOvf { left, right } => self.with_overflow("smul", left, right)?,
-            taipan_lltype::conversion!(value)
-            | View::ForceCast { value } => self.convert(value, to)?,
+            taipan_lltype::conversion!(value) | View::ForceCast { value } => {
+                self.convert(value, to)?
+            }
             View::ConvertFloatBytesToLonglong { value }
             | View::ConvertLonglongBytesToFloat { value } => self.with_bits(value, to)?,
             View::SameAs { value }
@@ -317,15 +318,7 @@ impl Emitter<'_> {
                 self.traceback_mark(mark::RERAISED, &class);
                 return Ok(None);
             }
-            View::JitMarker { .. }
-            | View::JitNote { .. }
-            | View::JitForceVirtualizable { .. }
-            | View::JitRecordExactClass { .. }
-            | View::JitRecordExactValue { .. }
-            | View::JitRecordKnownResult { .. }
-            | View::Keepalive { .. }
-            // Nobody records where an exception went.
-            | View::DebugPrintTraceback {} => return Ok(None),
+            taipan_lltype::note!() => return Ok(None),
             View::JitIsVirtual { .. } => self.int(Ty::I8, 0),
             View::LlGetTimestampUnit {} => self.int(Ty::I64, i128::from(TIMESTAMP_UNIT)),
             View::ThreadlocalrefGet { .. } | View::ThreadlocalrefStore { .. } => {

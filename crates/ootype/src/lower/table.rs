@@ -146,21 +146,14 @@ impl Lowerer<'_> {
             }
             View::JitTraceLength {} => self.signed(-1, op),
             View::LlGetTimestampUnit {} => self.signed(TIMESTAMP_UNIT, op),
-            View::JitMarker { .. }
-            | View::JitNote { .. }
+            taipan_lltype::note!()
             | View::JitAssertGreen { .. }
             | View::JitSetParam { .. }
-            | View::JitForceVirtualizable { .. }
             | View::JitForceQuasiImmutable { .. }
-            | View::JitRecordExactClass { .. }
-            | View::JitRecordExactValue { .. }
-            | View::JitRecordKnownResult { .. }
-            | View::Keepalive { .. }
             | View::GcCollect { .. }
             | View::GcCollectMinor {}
             | View::GcWritebarrier { .. }
-            | View::ZeroGcPointersInside { .. }
-            | View::DebugPrintTraceback {} => self.same(nothing(), result),
+            | View::ZeroGcPointersInside { .. } => self.same(nothing(), result),
             View::RawMalloc { .. }
             | View::RawFree { .. }
             | View::Free { .. }
