@@ -7,7 +7,8 @@ use taipan_lltype::{FuncKind, FuncSym};
 
 use crate::data::declaration;
 use crate::names::{global, symbol_name};
-use crate::types::{Bad, Signature, Ty};
+use crate::types::Signature;
+use taipan_codegen::machine::{Bad, Ty};
 
 /// The definition of a piece of glue. Declarations are of what it calls.
 pub(crate) fn define(

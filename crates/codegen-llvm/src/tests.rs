@@ -209,13 +209,13 @@ fn arithmetic_that_llvm_leaves_undefined() {
               %v16 = xor i64 %v15, 9223372036854775807
               %v17 = add i64 %v16, 1
               %v18 = icmp ule i64 %v17, 1
-              br i1 %v18, label %far1, label %done2, !prof !0
-            far1:
+              br i1 %v18, label %far2, label %done1, !prof !0
+            far2:
               %v19 = call i128 @rpy_f64_to_i128(double %a1)
               %v20 = trunc i128 %v19 to i64
-              br label %done2
-            done2:
-              %v21 = phi i64 [ %v15, %b0 ], [ %v20, %far1 ]
+              br label %done1
+            done1:
+              %v21 = phi i64 [ %v15, %b0 ], [ %v20, %far2 ]
               %v22 = add i64 %v14, %v21
               br label %b1
             b1:
@@ -287,7 +287,7 @@ fn fields_and_items() {
               %v7 = getelementptr inbounds i8, ptr %v6, i64 8
               store i64 %v2, ptr %v7, align 8, !tbaa !3
               %v8 = getelementptr inbounds i8, ptr %a1, i64 8
-              %v9 = load i64, ptr %v8, align 8, !tbaa !10, !range !8
+              %v9 = load i64, ptr %v8, align 8, !tbaa !9, !range !10
               %v10 = shl i64 %a2, 3
               %v11 = getelementptr i8, ptr %a1, i64 %v10
               %v12 = getelementptr inbounds i8, ptr %v11, i64 16
@@ -354,34 +354,29 @@ fn allocation_takes_from_the_nursery() {
               %v2 = getelementptr i8, ptr %v1, i64 24
               %v3 = load ptr, ptr getelementptr (i8, ptr @rpy_state, i64 8), align 8, !tbaa !2
               %v4 = icmp ule ptr %v2, %v3
-              br i1 %v4, label %fast5, label %slow1, !prof !4
-            fast5:
+              br i1 %v4, label %fast3, label %slow1, !prof !4
+            fast3:
               store ptr %v2, ptr @rpy_state, align 8, !tbaa !2
-              br label %done2
+              br label %made2
             slow1:
               store i64 24, ptr getelementptr (i8, ptr @rpy_state, i64 56), align 8, !tbaa !2
-              call preserve_allcc void @rpy_slow_malloc()
+              call preserve_allcc void @rpy_sure_malloc()
               %v5 = load ptr, ptr getelementptr (i8, ptr @rpy_state, i64 48), align 8, !tbaa !2
-              br label %done2
-            done2:
-              %v6 = phi ptr [ %v1, %fast5 ], [ %v5, %slow1 ]
-              %v7 = icmp ne ptr %v6, null
-              br i1 %v7, label %made3, label %known4, !prof !4
-            made3:
+              br label %made2
+            made2:
+              %v6 = phi ptr [ %v1, %fast3 ], [ %v5, %slow1 ]
               store ptr @type.pair.a9dd33146a3273e3, ptr %v6, align 8, !tbaa !6
-              %v8 = getelementptr inbounds i8, ptr %v6, i64 8
+              %v7 = getelementptr inbounds i8, ptr %v6, i64 8
+              store i64 0, ptr %v7, align 8, !tbaa !6
+              %v8 = getelementptr inbounds i8, ptr %v6, i64 16
               store i64 0, ptr %v8, align 8, !tbaa !6
-              %v9 = getelementptr inbounds i8, ptr %v6, i64 16
-              store i64 0, ptr %v9, align 8, !tbaa !6
-              br label %known4
-            known4:
-              %v10 = getelementptr inbounds i8, ptr %v6, i64 8
-              store i64 %a0, ptr %v10, align 8, !tbaa !8
-              %v11 = getelementptr inbounds i8, ptr %v6, i64 16
-              %v12 = load i64, ptr %v11, align 8, !tbaa !10
+              %v9 = getelementptr inbounds i8, ptr %v6, i64 8
+              store i64 %a0, ptr %v9, align 8, !tbaa !8
+              %v10 = getelementptr inbounds i8, ptr %v6, i64 16
+              %v11 = load i64, ptr %v10, align 8, !tbaa !10
               br label %b1
             b1:
-              ret i64 %v12
+              ret i64 %v11
             }
         "#]],
     );
@@ -565,10 +560,11 @@ fn exceptions_are_in_the_state() {
               store i64 %v11, ptr getelementptr (i8, ptr @rpy_state, i64 88), align 8, !tbaa !2
               %v12 = and i64 %v10, 127
               %v13 = shl i64 %v12, 4
-              %v14 = getelementptr i8, ptr getelementptr (i8, ptr @rpy_state, i64 96), i64 %v13
-              %v15 = getelementptr i8, ptr %v14, i64 8
-              store ptr @place.f.afb6f5ee4984da0a.0, ptr %v14, align 8, !tbaa !2
-              store ptr %v9, ptr %v15, align 8, !tbaa !2
+              %v14 = getelementptr i8, ptr @rpy_state, i64 %v13
+              %v15 = getelementptr i8, ptr %v14, i64 96
+              store ptr @place.f.afb6f5ee4984da0a.0, ptr %v15, align 8, !tbaa !2
+              %v16 = getelementptr i8, ptr %v14, i64 104
+              store ptr %v9, ptr %v16, align 8, !tbaa !2
               br label %b2
             b2:
               %b2.0 = phi i64 [ %v5, %b0 ], [ -1, %b1 ]
@@ -653,10 +649,11 @@ fn a_module_with_lines() {
           store i64 %v3, ptr getelementptr (i8, ptr @rpy_state, i64 88), align 8, !tbaa !7, !dbg !8
           %v4 = and i64 %v2, 127, !dbg !8
           %v5 = shl i64 %v4, 4, !dbg !8
-          %v6 = getelementptr i8, ptr getelementptr (i8, ptr @rpy_state, i64 96), i64 %v5, !dbg !8
-          %v7 = getelementptr i8, ptr %v6, i64 8, !dbg !8
-          store ptr @place.f.8fb02747ac596f9f.0, ptr %v6, align 8, !tbaa !7, !dbg !8
-          store ptr %v1, ptr %v7, align 8, !tbaa !7, !dbg !8
+          %v6 = getelementptr i8, ptr @rpy_state, i64 %v5, !dbg !8
+          %v7 = getelementptr i8, ptr %v6, i64 96, !dbg !8
+          store ptr @place.f.8fb02747ac596f9f.0, ptr %v7, align 8, !tbaa !7, !dbg !8
+          %v8 = getelementptr i8, ptr %v6, i64 104, !dbg !8
+          store ptr %v1, ptr %v8, align 8, !tbaa !7, !dbg !8
           br label %b1, !dbg !8
         b1:
           ret i64 %a0, !dbg !8

@@ -7,7 +7,9 @@
 //! LLType ──► DataObject (type information) ─┘        └───► object file
 //! ```
 //!
-//! **Architecture invariants.** No salsa and no machine: a [`CompiledFunction`] is
+//! The meaning of each low-level operation is in [`machine`].
+//!
+//! **Architecture invariants.** No salsa and no code of one machine: a [`CompiledFunction`] is
 //! position independent, compares by content and names what it refers to by
 //! [`SymbolRef`], so it can be cached per function. Which functions and data an
 //! image needs follows from the relocations alone, in an order that depends on
@@ -23,9 +25,11 @@ mod debug;
 mod dispatch;
 mod file_names;
 mod image;
+mod items;
 mod libraries;
 mod linker;
 mod listing;
+pub mod machine;
 mod mangle;
 mod object_file;
 mod reach;
@@ -43,6 +47,7 @@ pub use debug::*;
 pub use dispatch::DispatchTable;
 pub use file_names::{file_stems, hash_digits, identifier};
 pub use image::*;
+pub use items::Items;
 pub use libraries::c_libraries;
 pub use linker::{Linker, Piece, Positions, PositionsOf, file_of_unplaced, is_source_file};
 pub use listing::{ListedFunction, ListedStruct, Lister, Listing};

@@ -184,11 +184,11 @@ macro_rules! operations {
             }
         }
 
-        /// The operations that [`runtime_call`](crate::runtime::runtime_call) knows, as a pattern.
-        #[macro_export]
+        /// The operations that [`runtime_call`] knows, as a pattern.
         macro_rules! runtime_operation {
             () => { $(::taipan_lltype::View::$view { .. })|* };
         }
+        pub(crate) use runtime_operation;
     };
 }
 

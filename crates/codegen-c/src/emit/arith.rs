@@ -1,12 +1,11 @@
 //! Arithmetic and comparison. What the operations mean is defined by `taipan_lltype::eval_num`; where C
 //! leaves a result undefined, it wraps (`-fwrapv`), and nothing traps.
 
-use taipan_graph::Operation;
-use taipan_lltype::{LLOperand, LowLevel, NumFamily, NumOp, const_word};
+use taipan_codegen::machine::{Arithmetic, Bad, Cond, Operands};
+use taipan_graph::VarId;
+use taipan_lltype::{LLOperand, LLType, NumFamily, NumOp, TypeKind, const_word};
 
 use super::Emitter;
-use super::ops::Value;
-use crate::types::Bad;
 
 /// The type that a family computes in, and its width.
 fn family_type(family: NumFamily) -> (&'static str, i128) {
@@ -21,13 +20,14 @@ fn family_type(family: NumFamily) -> (&'static str, i128) {
     }
 }
 
-impl Emitter<'_> {
-    pub(super) fn num(
+impl Arithmetic for Emitter<'_> {
+    fn num(
         &mut self,
         family: NumFamily,
         num: NumOp,
         left: &LLOperand,
         right: Option<&LLOperand>,
+        _to: LLType,
     ) -> Result<String, Bad> {
         use NumOp::*;
         if self.types.pairs && matches!(family, NumFamily::Lllong | NumFamily::Ulllong) {
@@ -85,6 +85,100 @@ impl Emitter<'_> {
         Ok(format!("{a} {operator} {b}"))
     }
 
+    fn bool_not(&mut self, a: &String) -> String {
+        format!("!{a}")
+    }
+
+    fn int_between(
+        &mut self,
+        low: &LLOperand,
+        value: &LLOperand,
+        high: &LLOperand,
+    ) -> Result<String, Bad> {
+        let (low, value) = (self.value(low)?, self.value(value)?);
+        let high = self.value(high)?;
+        Ok(format!("{low} <= {value} && {value} < {high}"))
+    }
+
+    fn at_least_zero(&mut self, a: &String) -> String {
+        format!("{a} < 0 ? 0 : {a}")
+    }
+
+    fn uint_mul_high(&mut self, a: &String, b: &String) -> String {
+        format!("rpy_uint_mul_high({a}, {b})")
+    }
+
+    fn overflowing(
+        &mut self,
+        num: NumOp,
+        left: &LLOperand,
+        right: &LLOperand,
+        _grows: bool,
+        result: VarId,
+    ) -> Result<String, Bad> {
+        let (a, b) = (self.value(left)?, self.value(right)?);
+        let (name, result) = (num.name(), self.declare(result)?);
+        self.overflow = Some(format!("__builtin_{name}_overflow({a}, {b}, &{result})"));
+        Ok(result)
+    }
+
+    fn convert(&mut self, value: &LLOperand, to: LLType) -> Result<String, Bad> {
+        self.converted(value, to)
+    }
+
+    fn with_bits(&mut self, value: &LLOperand, to: LLType) -> Result<String, Bad> {
+        let v = self.value(value)?;
+        Ok(match to.kind() {
+            TypeKind::Float => format!("rpy_bits_float({v})"),
+            _ => format!("rpy_float_bits({v})"),
+        })
+    }
+
+    fn cast(&mut self, value: &LLOperand, to: LLType) -> Result<Option<String>, Bad> {
+        match self.maybe(value)? {
+            Some(v) if !to.is_void() => self.cast_text(&v, self.ty(value), to).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn expected(&mut self, value: &LLOperand, expected: bool) -> Result<String, Bad> {
+        let v = self.value(value)?;
+        Ok(match expected {
+            true => format!("RPY_LIKELY({v})"),
+            false => format!("RPY_UNLIKELY({v})"),
+        })
+    }
+
+    fn compare_addresses(
+        &mut self,
+        cond: Cond,
+        left: &LLOperand,
+        right: &LLOperand,
+    ) -> Result<String, Bad> {
+        let (a, b) = (self.value(left)?, self.value(right)?);
+        Ok(format!("(Word){a} {} (Word){b}", operator(cond)))
+    }
+
+    fn compare_to_null(&mut self, cond: Cond, pointer: &LLOperand) -> Result<String, Bad> {
+        Ok(format!("{} {} NULL", self.value(pointer)?, operator(cond)))
+    }
+
+    fn add_to_address(&mut self, address: &String, offset: &String) -> String {
+        format!("(Address)((Word){address} + (Word){offset})")
+    }
+
+    fn subtract_from_address(
+        &mut self,
+        left: &String,
+        right: &String,
+        to: LLType,
+    ) -> Result<String, Bad> {
+        let to = self.types.value(to)?;
+        Ok(format!("({to})((Word){left} - (Word){right})"))
+    }
+}
+
+impl Emitter<'_> {
     /// An operand in the type that a family computes in.
     fn widened(&mut self, o: &LLOperand, family: NumFamily) -> Result<String, Bad> {
         let v = self.value(o)?;
@@ -96,19 +190,16 @@ impl Emitter<'_> {
             false => format!("({ty}){v}"),
         })
     }
+}
 
-    /// Arithmetic that may overflow; it ends its block, whose exits depend on that.
-    pub(super) fn overflowing(
-        &mut self,
-        name: &str,
-        left: &LLOperand,
-        right: &LLOperand,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
-        let (a, b) = (self.value(left)?, self.value(right)?);
-        let result = self.declare(op.result)?;
-        self.overflow = Some(format!("__builtin_{name}_overflow({a}, {b}, &{result})"));
-        Ok(Value::Declared)
+fn operator(cond: Cond) -> &'static str {
+    match cond {
+        Cond::Eq => "==",
+        Cond::Ne => "!=",
+        Cond::Lt => "<",
+        Cond::Le => "<=",
+        Cond::Gt => ">",
+        Cond::Ge => ">=",
     }
 }
 

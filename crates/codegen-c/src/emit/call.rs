@@ -1,31 +1,49 @@
 //! Calls.
 
+use taipan_codegen::machine::{Bad, Calls, Operands};
+use taipan_codegen::runtime::{CType, RuntimeFunction};
 use taipan_codegen::{SymbolRef, abi};
 use taipan_lltype::{
-    FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, TypeKind, VoidConst, releases_gil,
+    ConstantOperand, FuncKind, FuncSym, FuncType, LLConst, LLOperand, LLType, TypeKind, VoidConst,
+    releases_gil,
 };
 
 use super::Emitter;
-use super::ops::{Value, done};
 use crate::names;
-use crate::types::Bad;
 
-impl Emitter<'_> {
-    /// `jit_conditional_call`
-    pub(super) fn conditional_call(
+impl Calls for Emitter<'_> {
+    fn call(
+        &mut self,
+        callee: &LLOperand,
+        args: &[LLOperand],
+        to: LLType,
+    ) -> Result<Option<String>, Bad> {
+        if let Some(f) = callee.as_function()
+            && releases_gil(f, args)
+        {
+            return self.call_without_lock(f, args, to);
+        }
+        let text = self.call_text(callee, args)?;
+        if to.is_void() {
+            self.statement(format!("{text};"));
+            return Ok(None);
+        }
+        Ok(Some(text))
+    }
+
+    fn conditional_call(
         &mut self,
         condition: &LLOperand,
         callee: &LLOperand,
         args: &[LLOperand],
-    ) -> Result<Value, Bad> {
+    ) -> Result<(), Bad> {
         let condition = self.value(condition)?;
         let call = self.call_text(callee, args)?;
-        done(format!("if (RPY_UNLIKELY({condition})) {call}"))
+        self.statement(format!("if (RPY_UNLIKELY({condition})) {call};"));
+        Ok(())
     }
 
-    /// `jit_conditional_call_value`: the value unless it is zero or null, else what the function
-    /// returns.
-    pub(super) fn conditional_call_value(
+    fn conditional_call_value(
         &mut self,
         value: &LLOperand,
         callee: &LLOperand,
@@ -38,24 +56,23 @@ impl Emitter<'_> {
         Ok(format!("RPY_LIKELY({value} != 0) ? {value} : ({ty}){call}"))
     }
 
-    pub(super) fn call(
-        &mut self,
-        f: &LLOperand,
-        args: &[LLOperand],
-        result: LLType,
-    ) -> Result<Value, Bad> {
-        if let LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f))) = f
-            && releases_gil(f, args)
-        {
-            return self.call_without_lock(f, args, result);
+    fn runtime_operation(&mut self, f: RuntimeFunction, values: Vec<String>) -> Option<String> {
+        let call = format!("{}({})", f.name, values.join(", "));
+        if f.result == CType::Void {
+            self.statement(format!("{call};"));
+            return None;
         }
-        let text = self.call_text(f, args)?;
-        Ok(match result.is_void() {
-            true => Value::Done(Some(text)),
-            false => Value::Is(text),
-        })
+        Some(call)
     }
 
+    fn field_written(&mut self, object: &LLOperand, field: &LLOperand) -> Result<(), Bad> {
+        let place = self.place_in(object, std::slice::from_ref(field))?;
+        self.statement(format!("rpy_jit_field_written((void *)&{});", place.text()));
+        Ok(())
+    }
+}
+
+impl Emitter<'_> {
     fn call_text(&mut self, f: &LLOperand, args: &[LLOperand]) -> Result<String, Bad> {
         if let LLOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f))) = f {
             let values = self.call_args(f.ty(), args)?;
@@ -98,7 +115,7 @@ impl Emitter<'_> {
         f: &FuncSym,
         args: &[LLOperand],
         result: LLType,
-    ) -> Result<Value, Bad> {
+    ) -> Result<Option<String>, Bad> {
         let mut values = self.call_args(f.ty(), args)?;
         let given = args.iter().zip(&f.ty().args).filter(|(_, t)| !t.is_void());
         let mut calls_back = false;
@@ -119,12 +136,12 @@ impl Emitter<'_> {
         let value = match result.is_void() {
             true => {
                 self.statement(format!("{call};"));
-                Value::Done(None)
+                None
             }
             false => {
                 let kept = self.typed_temporary(result)?;
                 self.statement(format!("{kept} = {call};"));
-                Value::Is(kept)
+                Some(kept)
             }
         };
         self.statement("rpy_gil_acquire();");
@@ -147,34 +164,6 @@ impl Emitter<'_> {
             }
         }
         Ok(values)
-    }
-
-    /// `jit_enter(driver, greens...)`
-    pub(super) fn jit_enter(
-        &mut self,
-        driver: &LLOperand,
-        greens: &[LLOperand],
-    ) -> Result<String, Bad> {
-        let driver = self.value(driver)?;
-        let mut words = Vec::new();
-        for a in greens {
-            let Some(v) = self.maybe(a)? else { continue };
-            words.push(match self.ty(a).kind() {
-                TypeKind::Float => format!("(Word)rpy_float_bits({v})"),
-                TypeKind::SingleFloat => return Err("a green value of single precision".into()),
-                TypeKind::Int(k) if k.bits > 64 => {
-                    return Err("a green value of more than a machine word".into());
-                }
-                _ => format!("(Word){v}"),
-            });
-        }
-        if words.is_empty() {
-            words.push("0".to_owned());
-        }
-        Ok(format!(
-            "rpy_jit_enter({driver}, (Word[]){{{}}})",
-            words.join(", ")
-        ))
     }
 }
 

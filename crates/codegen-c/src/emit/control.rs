@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use indexmap::IndexSet;
 use taipan_codegen::DispatchTable;
+use taipan_codegen::machine::{Operands, lower_operations};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
 use taipan_lltype::{
     FLOAT, FuncType, LLConst, LLOperand, LLType, LowLevel, cold_blocks, const_word,
@@ -102,7 +103,7 @@ impl Emitter<'_> {
     ) -> Result<(), Bad> {
         let graph = self.graph;
         let block = graph.block(id);
-        self.operations(id)?;
+        lower_operations(self, graph, id)?;
         if id == graph.returnblock && block.operations.is_empty() {
             // Links to it return by themselves.
             return Ok(());

@@ -1,10 +1,10 @@
 //! Conversions between primitive types (`taipan_lltype::convert` defines them), and casts of pointers.
 
+use taipan_codegen::machine::{Bad, Operands, is_signed};
 use taipan_lltype::{LLOperand, LLType, TypeKind};
 
+use super::Emitter;
 use super::wide::{is_wide, widened};
-use super::{Emitter, is_signed};
-use crate::types::Bad;
 
 fn is_float(ty: LLType) -> bool {
     matches!(ty.kind(), TypeKind::Float | TypeKind::SingleFloat)
@@ -16,11 +16,11 @@ fn is_address(ty: LLType) -> bool {
 }
 
 impl Emitter<'_> {
-    pub(super) fn convert(&mut self, value: &LLOperand, to: LLType) -> Result<String, Bad> {
+    pub(super) fn converted(&mut self, value: &LLOperand, to: LLType) -> Result<String, Bad> {
         let from = self.ty(value);
         let v = self.value(value)?;
         if is_address(from) || is_address(to) {
-            return self.cast(&v, from, to);
+            return self.cast_text(&v, from, to);
         }
         let target = self.types.value(to)?;
         if self.types.pairs && !is_float(from) && !is_float(to) && is_wide(from) != is_wide(to) {
@@ -51,7 +51,7 @@ impl Emitter<'_> {
     }
 
     /// Between pointers, addresses and integers.
-    pub(super) fn cast(&mut self, v: &str, from: LLType, to: LLType) -> Result<String, Bad> {
+    pub(super) fn cast_text(&mut self, v: &str, from: LLType, to: LLType) -> Result<String, Bad> {
         let target = self.types.value(to)?;
         if from == to {
             return Ok(v.to_owned());

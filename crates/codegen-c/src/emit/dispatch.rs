@@ -4,6 +4,7 @@
 //! these jumps while it optimises and takes them apart at the end, so that compiling takes no longer.
 
 use taipan_codegen::DispatchTable;
+use taipan_codegen::machine::Operands;
 use taipan_graph::{BlockId, Link};
 use taipan_lltype::{LLOperand, LowLevel};
 

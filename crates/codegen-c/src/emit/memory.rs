@@ -1,19 +1,14 @@
-//! Fields, items, raw memory, and the shadow stack.
+//! Fields, items and raw memory.
 
-use taipan_codegen::{RootsFrame, abi};
+use taipan_codegen::abi;
+use taipan_codegen::machine::{Bad, Memory, Objects, Operands};
+use taipan_codegen::runtime::RuntimeFunction;
 use taipan_graph::Operation;
-use taipan_lltype::{
-    LLConst, LLOperand, LLType, LowLevel, TypeKind, View, VoidConst, field_of, layout,
-};
+use taipan_lltype::{LLConst, LLOperand, LLType, LowLevel, TypeKind, VoidConst, field_of, layout};
 
 use super::Emitter;
-use super::ops::{Value, done};
 use crate::names;
-use crate::types::{Bad, scalar};
-
-/// Bytes that the frame of a function that calls others has at least where addresses have 64 bits: where to
-/// return to, and the caller's frame pointer.
-const LINKAGE: i64 = 16;
+use crate::types::scalar;
 
 /// Bytes that a function of WebAssembly takes of the stack besides its variables.
 const FRAME: usize = 64;
@@ -60,9 +55,168 @@ fn is_items(ty: LLType) -> bool {
     }
 }
 
+impl Memory for Emitter<'_> {
+    fn load(
+        &mut self,
+        object: &LLOperand,
+        path: &[LLOperand],
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<String>, Bad> {
+        let place = self.checked_place(object, path, op)?;
+        if place.ty.is_void() {
+            return Ok(None);
+        }
+        if self.types.is_slot(place.ty) {
+            return Ok(Some(format!("{}.address", place.text())));
+        }
+        if is_value(place.ty) {
+            return Ok(Some(place.text()));
+        }
+        // An object inside of another one.
+        let to = *self.graph.ty(op.result);
+        self.address(&place, to).map(Some)
+    }
+
+    fn store(
+        &mut self,
+        object: &LLOperand,
+        path: &[LLOperand],
+        value: &LLOperand,
+        op: &Operation<LowLevel>,
+    ) -> Result<(), Bad> {
+        let place = self.checked_place(object, path, op)?;
+        match self.maybe(value)? {
+            Some(v) if self.types.is_slot(place.ty) => {
+                self.statement(format!("RPY_SET_SLOT({}, {v});", place.text()));
+            }
+            Some(v) => self.statement(format!("{} = {v};", place.text())),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn length(
+        &mut self,
+        pointer: &LLOperand,
+        path: &[LLOperand],
+        op: &Operation<LowLevel>,
+    ) -> Result<String, Bad> {
+        let place = self.checked_place(pointer, path, op)?;
+        self.types.complete.insert(place.ty);
+        match place.ty.kind() {
+            TypeKind::FixedArray(_, n) => Ok(n.to_string()),
+            TypeKind::Array(a) if !a.nolength => Ok(place.member("length")),
+            _ => Err(format!("the length of a {}", place.ty)),
+        }
+    }
+
+    fn set_length(&mut self, array: &String, at: u64, length: &String) {
+        self.statement(format!(
+            "*(RawSigned *)((Address){array} + {at}) = {length};"
+        ));
+    }
+
+    fn part_address(
+        &mut self,
+        pointer: &LLOperand,
+        step: &LLOperand,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<String>, Bad> {
+        let to = *self.graph.ty(op.result);
+        let place = self.checked_place(pointer, std::slice::from_ref(step), op)?;
+        match place.ty.is_void() {
+            true => Ok(None),
+            false => self.address(&place, to).map(Some),
+        }
+    }
+
+    fn items_address(&mut self, array: &LLOperand, to: LLType) -> Result<String, Bad> {
+        let place = self.place_in(array, &[])?;
+        self.types.complete.insert(place.ty);
+        let to = self.types.value(to)?;
+        Ok(format!("({to}){}", self.items_of(&place)))
+    }
+
+    fn item_address(
+        &mut self,
+        items: &LLOperand,
+        count: &LLOperand,
+        to: LLType,
+    ) -> Result<String, Bad> {
+        let place = self.place_in(items, &[])?;
+        self.types.complete.insert(place.ty);
+        let count = self.value(count)?;
+        let to = self.types.value(to)?;
+        Ok(format!("({to})({} + {count})", self.items_of(&place)))
+    }
+
+    fn raw_address(&mut self, address: &String, offset: &String) -> String {
+        format!("(Address){address} + {offset}")
+    }
+
+    fn indexed_address(
+        &mut self,
+        object: &String,
+        index: &String,
+        scale: &String,
+        offset: &String,
+    ) -> String {
+        format!("(Address){object} + {index} * {scale} + {offset}")
+    }
+
+    fn load_raw(&mut self, at: &String, ty: LLType) -> Result<String, Bad> {
+        self.raw(at, ty)
+    }
+
+    fn store_raw(&mut self, at: &String, value: &String, ty: LLType) -> Result<(), Bad> {
+        let place = self.raw_place(at, ty)?;
+        self.statement(match self.types.is_slot(ty) {
+            true => format!("RPY_SET_SLOT({place}, {value});"),
+            false => format!("{place} = {value};"),
+        });
+        Ok(())
+    }
+
+    fn fill(&mut self, address: &String, byte: Option<&String>, size: &String) {
+        self.statement(match byte {
+            Some(byte) => format!("__builtin_memset({address}, (int){byte}, {size});"),
+            None => format!("__builtin_memset({address}, 0, {size});"),
+        });
+    }
+
+    fn copy(&mut self, f: RuntimeFunction, source: &String, dest: &String, size: &String) {
+        self.statement(format!("__builtin_{}({dest}, {source}, {size});", f.name));
+    }
+
+    fn copy_items(&mut self, ty: LLType, operands: [&LLOperand; 5]) -> Result<(), Bad> {
+        let l = layout(ty, self.program);
+        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
+        let mut values = Vec::with_capacity(operands.len());
+        for o in operands {
+            values.push(self.value(o)?);
+        }
+        let [source, dest, from, to, n] = &values[..] else {
+            return Err("needs five operands".into());
+        };
+        if ty.is_gc_container() && !var.item_gc_pointers.is_empty() {
+            self.write_barrier(dest, None);
+        }
+        let (size, start) = (var.item_size, var.items);
+        self.statement(format!(
+            "__builtin_memmove((Address){dest} + {start} + {to} * {size}, \
+             (Address){source} + {start} + {from} * {size}, {n} * {size});"
+        ));
+        Ok(())
+    }
+}
+
 impl Emitter<'_> {
     /// The place in an object where fields and items lead to.
-    pub(super) fn place(&mut self, pointer: &LLOperand, path: &[LLOperand]) -> Result<Place, Bad> {
+    pub(super) fn place_in(
+        &mut self,
+        pointer: &LLOperand,
+        path: &[LLOperand],
+    ) -> Result<Place, Bad> {
         let mut place = Place {
             base: Base::Pointer(self.value(pointer)?),
             ty: self.pointee(pointer)?,
@@ -109,45 +263,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// `getfield` and its like.
-    pub(super) fn load(
-        &mut self,
-        view: &View<'_, LLOperand>,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
-        let access = view.access().ok_or("no load")?;
-        let place = self.checked_place(access.object, access.path, op)?;
-        if place.ty.is_void() {
-            return Ok(Value::Done(None));
-        }
-        if self.types.is_slot(place.ty) {
-            return Ok(Value::Is(format!("{}.address", place.text())));
-        }
-        if is_value(place.ty) {
-            return Ok(Value::Is(place.text()));
-        }
-        // An object inside of another one.
-        let to = *self.graph.ty(op.result);
-        self.address(&place, to).map(Value::Is)
-    }
-
-    /// `setfield` and its like.
-    pub(super) fn store(
-        &mut self,
-        view: &View<'_, LLOperand>,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
-        let access = view.access().ok_or("no store")?;
-        let place = self.checked_place(access.object, access.path, op)?;
-        match self.maybe(access.stored.ok_or("no value")?)? {
-            Some(v) if self.types.is_slot(place.ty) => {
-                done(format!("RPY_SET_SLOT({}, {v})", place.text()))
-            }
-            Some(v) => done(format!("{} = {v}", place.text())),
-            None => Ok(Value::Done(None)),
-        }
-    }
-
     /// The place, of which checked code knows that it was not freed.
     fn checked_place(
         &mut self,
@@ -163,7 +278,7 @@ impl Emitter<'_> {
             }
             self.check_raw(pointer, ty, op)?;
         }
-        self.place(pointer, path)
+        self.place_in(pointer, path)
     }
 
     fn check_null(&mut self, pointer: &LLOperand, op: &Operation<LowLevel>) -> Result<(), Bad> {
@@ -198,37 +313,6 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The length of the array in an object.
-    pub(super) fn length(
-        &mut self,
-        pointer: &LLOperand,
-        path: &[LLOperand],
-        op: &Operation<LowLevel>,
-    ) -> Result<String, Bad> {
-        let place = self.checked_place(pointer, path, op)?;
-        self.types.complete.insert(place.ty);
-        match place.ty.kind() {
-            TypeKind::FixedArray(_, n) => Ok(n.to_string()),
-            TypeKind::Array(a) if !a.nolength => Ok(place.member("length")),
-            _ => Err(format!("the length of a {}", place.ty)),
-        }
-    }
-
-    /// `getsubstruct` and its like.
-    pub(super) fn part_address(
-        &mut self,
-        pointer: &LLOperand,
-        step: &LLOperand,
-        to: LLType,
-        op: &Operation<LowLevel>,
-    ) -> Result<Value, Bad> {
-        let place = self.checked_place(pointer, std::slice::from_ref(step), op)?;
-        match place.ty.is_void() {
-            true => Ok(Value::Done(None)),
-            false => self.address(&place, to).map(Value::Is),
-        }
-    }
-
     fn address(&mut self, place: &Place, to: LLType) -> Result<String, Bad> {
         let to = self.types.value(to)?;
         Ok(match (&place.base, is_items(place.ty)) {
@@ -236,28 +320,6 @@ impl Emitter<'_> {
             (Base::Lvalue(l), true) => format!("({to}){l}"),
             (Base::Lvalue(l), false) => format!("({to})&{l}"),
         })
-    }
-
-    /// `direct_arrayitems`
-    pub(super) fn items_address(&mut self, array: &LLOperand, to: LLType) -> Result<String, Bad> {
-        let place = self.place(array, &[])?;
-        self.types.complete.insert(place.ty);
-        let to = self.types.value(to)?;
-        Ok(format!("({to}){}", self.items_of(&place)))
-    }
-
-    /// `direct_ptradd`
-    pub(super) fn item_address(
-        &mut self,
-        items: &LLOperand,
-        count: &LLOperand,
-        to: LLType,
-    ) -> Result<String, Bad> {
-        let place = self.place(items, &[])?;
-        self.types.complete.insert(place.ty);
-        let count = self.value(count)?;
-        let to = self.types.value(to)?;
-        Ok(format!("({to})({} + {count})", self.items_of(&place)))
     }
 
     /// What is at an address.
@@ -278,103 +340,6 @@ impl Emitter<'_> {
         Ok(format!("*({} *)({at})", self.types.element(ty)))
     }
 
-    pub(super) fn store_raw(&mut self, at: &str, value: &LLOperand) -> Result<Value, Bad> {
-        let (v, ty) = (self.value(value)?, self.ty(value));
-        let place = self.raw_place(at, ty)?;
-        done(match self.types.is_slot(ty) {
-            true => format!("RPY_SET_SLOT({place}, {v})"),
-            false => format!("{place} = {v}"),
-        })
-    }
-
-    /// `raw_memcopy` and `raw_memmove`, by a function of C.
-    pub(super) fn copy_raw(
-        &mut self,
-        name: &str,
-        source: &LLOperand,
-        dest: &LLOperand,
-        size: &LLOperand,
-    ) -> Result<Value, Bad> {
-        let (source, dest) = (self.value(source)?, self.value(dest)?);
-        let size = self.value(size)?;
-        done(format!("{name}({dest}, {source}, {size})"))
-    }
-
-    /// `base + index * scale + offset`
-    pub(super) fn indexed(
-        &mut self,
-        base: &LLOperand,
-        index: &LLOperand,
-        scale: &LLOperand,
-        offset: &LLOperand,
-    ) -> Result<String, Bad> {
-        let (base, index) = (self.value(base)?, self.value(index)?);
-        let (scale, offset) = (self.value(scale)?, self.value(offset)?);
-        Ok(format!("(Address){base} + {index} * {scale} + {offset}"))
-    }
-
-    /// `gc_copy_array(source, dest, source_start, dest_start, length)`
-    pub(super) fn copy_array(&mut self, operands: [&LLOperand; 5]) -> Result<Value, Bad> {
-        let [array, ..] = operands;
-        let ty = self.pointee(array)?;
-        let l = layout(ty, self.program);
-        let var = (l.var.as_ref()).ok_or_else(|| format!("{ty} has no items"))?;
-        let mut values = Vec::with_capacity(operands.len());
-        for o in operands {
-            values.push(self.value(o)?);
-        }
-        let [source, dest, from, to, n] = &values[..] else {
-            return Err("needs five operands".into());
-        };
-        if ty.is_gc_container() && !var.item_gc_pointers.is_empty() {
-            self.statement(format!("rpy_writebarrier({dest});"));
-        }
-        let (size, start) = (var.item_size, var.items);
-        done(format!(
-            "__builtin_memmove((Address){dest} + {start} + {to} * {size}, \
-             (Address){source} + {start} + {from} * {size}, {n} * {size})"
-        ))
-    }
-
-    /// `shrink_array(array, length)`
-    pub(super) fn shrink_array(
-        &mut self,
-        array: &LLOperand,
-        length: &LLOperand,
-    ) -> Result<String, Bad> {
-        let ty = self.pointee(array)?;
-        let (array, length) = (self.value(array)?, self.value(length)?);
-        let l = layout(ty, self.program);
-        if let Some(at) = l.var.and_then(|v| v.length) {
-            self.statement(format!(
-                "*(RawSigned *)((Address){array} + {at}) = {length};"
-            ));
-        }
-        Ok("1".to_owned())
-    }
-
-    /// Takes slots of the shadow stack.
-    pub(super) fn enter_roots(&mut self, slots: &LLOperand) -> Result<Value, Bad> {
-        let frame = RootsFrame::with(slots)?;
-        if self.roots.is_none() {
-            self.declarations.push_str("    RPyRoot *roots;\n");
-        }
-        self.roots = Some(frame);
-        let bytes = match self.types.slots {
-            true => frame.slots() * 4 - LINKAGE / 2,
-            false => frame.machine_bytes(LINKAGE),
-        };
-        self.statement("roots = rpy_state.root_stack_top;");
-        // Where it is not known what a frame takes, it is large enough anyway: see `frame`.
-        if bytes > 0 && !self.program.machine().is_wasm() {
-            self.statement(format!("RPY_FRAME({bytes});"));
-        }
-        done(format!(
-            "rpy_state.root_stack_top = roots + {}",
-            frame.slots()
-        ))
-    }
-
     /// Of WebAssembly nobody knows how much of the host's stack a function takes. It takes as much of the
     /// one that is looked at, in memory, as that may be: a word for each of its first variables, a
     /// byte for each of the others, which mostly share their places, and some for the call; and no less
@@ -388,11 +353,6 @@ impl Emitter<'_> {
         let roots = self.roots.map_or(0, |frame| frame.size() as usize);
         let bytes = (FRAME + 8 * words + variables - words).max(roots);
         format!("    RPY_FRAME({bytes});\n")
-    }
-
-    pub(super) fn root_slot(&mut self, slot: &LLOperand) -> Result<String, Bad> {
-        let slot = RootsFrame::slot(self.roots, slot)?;
-        Ok(format!("roots[{slot}].object"))
     }
 }
 

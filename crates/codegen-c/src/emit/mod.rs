@@ -5,12 +5,12 @@
 
 mod arith;
 mod call;
+mod checks;
 mod control;
 mod convert;
 mod dispatch;
 mod malloc;
 mod memory;
-mod ops;
 mod plain;
 mod wide;
 
@@ -20,14 +20,15 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use taipan_codegen::machine::{Bad, Operands, Ty};
 use taipan_codegen::{CodegenError, DispatchTable, RootsFrame, file_of_unplaced};
-use taipan_graph::{BlockId, VarId};
+use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
-    FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Program, StaticSym, TypeKind,
+    FuncKind, FuncSym, LLConst, LLGraph, LLType, Layout, LowLevel, Program, StaticSym, layout,
 };
 
 use crate::names;
-use crate::types::{Bad, Types, declared};
+use crate::types::{Types, declared};
 
 /// Starts a line that says which position in the bytecode the code comes from that follows.
 pub(crate) const AT: char = '\u{1}';
@@ -202,6 +203,8 @@ struct Emitter<'a> {
     nursery: Option<(String, Vec<String>)>,
     /// Whether the current block is rarely executed.
     in_cold_block: bool,
+    /// The operation at hand.
+    place: (BlockId, usize),
     /// Number of variables that are no variables of the graph.
     temporaries: usize,
 }
@@ -238,6 +241,7 @@ impl<'a> Emitter<'a> {
             overflow: None,
             nursery: None,
             in_cold_block: false,
+            place: (graph.startblock, 0),
             temporaries: 0,
         }
     }
@@ -262,13 +266,6 @@ impl<'a> Emitter<'a> {
         self.body.push_str("    ");
         self.body.push_str(text.as_ref());
         self.body.push('\n');
-    }
-
-    fn ty(&self, o: &LLOperand) -> LLType {
-        match o {
-            LLOperand::Var(v) => *self.graph.ty(*v),
-            LLOperand::Const(c) => c.ty(),
-        }
     }
 
     /// The name of a variable, which is declared now.
@@ -301,44 +298,6 @@ impl<'a> Emitter<'a> {
         name
     }
 
-    /// An operand as an expression that needs no parentheses; none if it is Void.
-    fn maybe(&mut self, o: &LLOperand) -> Result<Option<String>, Bad> {
-        let ty = self.ty(o);
-        if ty.is_void() {
-            return Ok(None);
-        }
-        match o {
-            LLOperand::Var(v) => match &self.values[v.index()] {
-                Some(value) => Ok(Some(value.clone())),
-                None => Err(format!("variable {v:?} is used before it is defined")),
-            },
-            LLOperand::Const(c) => self.constant(c).map(Some),
-        }
-    }
-
-    /// An operand that is not Void.
-    fn value(&mut self, o: &LLOperand) -> Result<String, Bad> {
-        self.maybe(o)?.ok_or_else(|| format!("{o:?} has no value"))
-    }
-
-    fn constant(&mut self, c: &LLConst) -> Result<String, Bad> {
-        Ok(match c {
-            LLConst::Void(_) => return Err("a Void constant has no value".into()),
-            LLConst::Null(ty) => format!("(({})0)", self.types.value(*ty)?),
-            LLConst::Func(f) => {
-                let ty = self.types.value(f.ptr_type())?;
-                format!("(({ty})&{})", self.function_name(f))
-            }
-            LLConst::Static(s, ty) => {
-                let ty = self.types.value(*ty)?;
-                let place = place_of(s, self.program)?;
-                self.statics.insert(s.root().clone());
-                format!("(({ty}){place})")
-            }
-            number => number_text(number).ok_or_else(|| format!("a constant {c}"))?,
-        })
-    }
-
     /// What a function is called here.
     fn function_name(&mut self, f: &FuncSym) -> String {
         match f.kind() {
@@ -364,11 +323,82 @@ impl<'a> Emitter<'a> {
         let (i, _) = self.locations.insert_full(at);
         format!("&{}[{i}]", names::locations(&self.name))
     }
+}
 
-    fn pointee(&self, o: &LLOperand) -> Result<LLType, Bad> {
-        let ty = self.ty(o);
-        ty.pointee()
-            .ok_or_else(|| format!("a {ty} where a pointer is needed"))
+impl Operands for Emitter<'_> {
+    /// An expression that needs no parentheses as an operand of a graph. The result of an operation may need them: it is
+    /// assigned to a variable, unless the operation has declared its variable already.
+    type Value = String;
+
+    fn graph(&self) -> &LLGraph {
+        self.graph
+    }
+
+    fn program(&self) -> &dyn Program {
+        self.program
+    }
+
+    fn is_checked(&self) -> bool {
+        self.options.checked
+    }
+
+    fn begin(&mut self, block: BlockId, index: usize, op: &Operation<LowLevel>) {
+        self.place = (block, index);
+        self.mark(op.at);
+    }
+
+    fn place(&self) -> (BlockId, usize) {
+        self.place
+    }
+
+    fn in_cold_block(&self) -> bool {
+        self.in_cold_block
+    }
+
+    fn variable(&self, v: VarId) -> Option<String> {
+        self.values[v.index()].clone()
+    }
+
+    fn constant(&mut self, c: &LLConst) -> Result<String, Bad> {
+        Ok(match c {
+            LLConst::Void(_) => return Err("a Void constant has no value".into()),
+            LLConst::Null(ty) => format!("(({})0)", self.types.value(*ty)?),
+            LLConst::Func(f) => {
+                let ty = self.types.value(f.ptr_type())?;
+                format!("(({ty})&{})", self.function_name(f))
+            }
+            LLConst::Static(s, ty) => {
+                let ty = self.types.value(*ty)?;
+                let place = place_of(s, self.program)?;
+                self.statics.insert(s.root().clone());
+                format!("(({ty}){place})")
+            }
+            number => number_text(number).ok_or_else(|| format!("a constant {c}"))?,
+        })
+    }
+
+    fn int(&mut self, _ty: Ty, n: i128) -> String {
+        n.to_string()
+    }
+
+    fn null(&mut self) -> String {
+        "NULL".to_owned()
+    }
+
+    fn define(&mut self, v: VarId, value: String) -> Result<(), Bad> {
+        if self.values[v.index()].is_none() {
+            let name = self.declare(v)?;
+            self.statement(format!("{name} = {value};"));
+        }
+        Ok(())
+    }
+
+    fn discard(&mut self, value: String) {
+        self.statement(format!("{value};"));
+    }
+
+    fn layout(&mut self, ty: LLType) -> Rc<Layout> {
+        Rc::new(layout(ty, self.program))
     }
 }
 
@@ -441,9 +471,4 @@ fn float(bits: u64) -> String {
         true => format!("(-{text})"),
         false => text,
     }
-}
-
-/// Whether values are compared and widened by their sign.
-fn is_signed(ty: LLType) -> bool {
-    matches!(ty.kind(), TypeKind::Int(k) if k.signed)
 }

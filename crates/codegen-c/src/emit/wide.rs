@@ -1,9 +1,9 @@
 //! Integers of 128 bits where C compilers have none: calls of the functions of `wide.h`.
 
+use taipan_codegen::machine::{Bad, Operands, is_signed};
 use taipan_lltype::{LLOperand, LLType, NumFamily, NumOp, TypeKind};
 
-use super::{Emitter, is_signed};
-use crate::types::Bad;
+use super::Emitter;
 
 /// Whether values of a type have 128 bits.
 pub(super) fn is_wide(ty: LLType) -> bool {

@@ -1,79 +1,41 @@
-//! Arithmetic and comparison. What the operations mean is defined by
-//! `taipan_lltype::eval_num`; where C leaves a result undefined, the machine decides,
-//! except that nothing traps.
+//! Shifts by any count, and arithmetic that may overflow.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F64, I8, I32, I64, I128};
-use cranelift_codegen::ir::{InstBuilder, Type, Value};
-use taipan_codegen::runtime;
-use taipan_lltype::{LLConst, LLOperand, LLType, NumFamily, NumOp, const_word};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I64, I128};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use taipan_codegen::machine::{Bad, Binary, Instructions, Operands};
+use taipan_lltype::{LLConst, LLOperand, NumOp};
 
-use super::types::{clif_type, is_signed};
-use super::{Bad, Emitter};
-
-/// The machine type that a family computes in.
-fn family_type(family: NumFamily) -> Type {
-    match family {
-        NumFamily::Int | NumFamily::Uint => I64,
-        NumFamily::Lllong | NumFamily::Ulllong => I128,
-        NumFamily::Float => F64,
-        NumFamily::Char => I8,
-        NumFamily::Unichar => I32,
-    }
-}
+use super::Emitter;
+use super::types::machine_type_of;
 
 impl Emitter<'_, '_> {
-    pub(super) fn num(
+    /// A shift. The machine's takes counts of any width modulo the width of the other operand.
+    pub(super) fn shifted(
         &mut self,
-        family: NumFamily,
-        num: NumOp,
-        left: &LLOperand,
-        right: Option<&LLOperand>,
-        result: LLType,
-    ) -> Result<Value, Bad> {
-        let ty = family_type(family);
-        if family == NumFamily::Float {
-            let a = self.value(left)?;
-            let b = match right {
-                Some(b) => self.value(b)?,
-                None => a,
-            };
-            return self.float_num(num, a, b);
+        op: Binary,
+        a: Value,
+        count: Value,
+        known: Option<i128>,
+    ) -> Value {
+        let ty = self.b.func.dfg.value_type(a);
+        match known {
+            Some(n) if n >= 64 && ty == I128 && op != Binary::Shl => {
+                return self.upper_word(op == Binary::AShr, a, n as i64 - 64);
+            }
+            Some(_) => return self.binary(op, &a, &count),
+            None => {}
         }
-        let a = self.widened(left, ty)?;
-        let shift = matches!(num, NumOp::LShift | NumOp::RShift);
-        let b = match right {
-            // Cranelift takes shift counts of any width.
-            Some(b) if shift => self.value(b)?,
-            Some(b) => self.widened(b, ty)?,
-            None => a,
-        };
-        let signed = matches!(family, NumFamily::Int | NumFamily::Lllong);
-        let in_range = match right {
-            Some(LLOperand::Const(c)) => {
-                const_word(c).is_some_and(|n| (0..i128::from(ty.bits())).contains(&n))
-            }
-            _ => false,
-        };
-        let upper = match right {
-            Some(LLOperand::Const(c)) if in_range && ty == I128 && num == NumOp::RShift => {
-                const_word(c).filter(|n| *n >= 64)
-            }
-            _ => None,
-        };
-        let value = if let Some(n) = upper {
-            self.upper_word(signed, a, n as i64 - 64)
-        } else if shift && !in_range {
-            self.any_shift(num, ty, signed, a, b)
-        } else {
-            self.int_num(num, ty, signed, a, b)?
-        };
-        Ok(match clif_type(result) {
-            Some(to) if to.is_int() && self.b.func.dfg.value_type(value).bits() > to.bits() => {
-                self.b.ins().ireduce(to, value)
-            }
-            _ => value,
-        })
+        let count_type = self.b.func.dfg.value_type(count);
+        let most = self.word_constant(count_type, i64::from(ty.bits()) - 1);
+        let good = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, count, most);
+        if op == Binary::AShr {
+            let count = self.b.ins().select(good, count, most);
+            return self.b.ins().sshr(a, count);
+        }
+        let shifted = self.binary(op, &a, &count);
+        let zero = self.zero(machine_type_of(ty));
+        self.b.ins().select(good, shifted, zero)
     }
 
     /// The upper word of a 128-bit integer, shifted to the right, as such an integer.
@@ -85,220 +47,31 @@ impl Emitter<'_, '_> {
             return self.b.ins().iconcat(low, sign);
         }
         let low = self.b.ins().ushr_imm_u(high, by);
-        let zero = self.int(I64, 0);
+        let zero = self.word_constant(I64, 0);
         self.b.ins().iconcat(low, zero)
     }
 
-    /// An integer operand in a machine type at least as wide as its own.
-    fn widened(&mut self, o: &LLOperand, ty: Type) -> Result<Value, Bad> {
-        let v = self.value(o)?;
-        let from = self.b.func.dfg.value_type(v);
-        if !from.is_int() || from.bits() >= ty.bits() {
-            return Ok(v);
-        }
-        Ok(match is_signed(self.ty(o)) {
-            true => self.b.ins().sextend(ty, v),
-            false => self.b.ins().uextend(ty, v),
-        })
-    }
-
-    fn int_num(
-        &mut self,
-        num: NumOp,
-        ty: Type,
-        signed: bool,
-        a: Value,
-        b: Value,
-    ) -> Result<Value, Bad> {
-        use NumOp::*;
-        let cc = |s, u| if signed { s } else { u };
-        let cc = match num {
-            Lt => Some(cc(IntCC::SignedLessThan, IntCC::UnsignedLessThan)),
-            Le => Some(cc(
-                IntCC::SignedLessThanOrEqual,
-                IntCC::UnsignedLessThanOrEqual,
-            )),
-            Gt => Some(cc(IntCC::SignedGreaterThan, IntCC::UnsignedGreaterThan)),
-            Ge => Some(cc(
-                IntCC::SignedGreaterThanOrEqual,
-                IntCC::UnsignedGreaterThanOrEqual,
-            )),
-            Eq => Some(IntCC::Equal),
-            Ne => Some(IntCC::NotEqual),
-            _ => None,
-        };
-        if let Some(cc) = cc {
-            return Ok(self.b.ins().icmp(cc, a, b));
-        }
-        let zero = match num {
-            IsTrue | Abs => Some(self.zero(ty)),
-            _ => None,
-        };
-        let ins = self.b.ins();
-        Ok(match (num, zero) {
-            (IsTrue, Some(zero)) => ins.icmp(IntCC::NotEqual, a, zero),
-            (Abs, Some(zero)) if signed => {
-                let negative = ins.icmp(IntCC::SignedLessThan, a, zero);
-                let minus = self.b.ins().ineg(a);
-                self.b.ins().select(negative, minus, a)
-            }
-            (Abs, _) => a,
-            (Neg, _) => ins.ineg(a),
-            (Invert, _) => ins.bnot(a),
-            (Add, _) => ins.iadd(a, b),
-            (Sub, _) => ins.isub(a, b),
-            (Mul, _) => ins.imul(a, b),
-            (And, _) => ins.band(a, b),
-            (Or, _) => ins.bor(a, b),
-            (Xor, _) => ins.bxor(a, b),
-            (LShift, _) => ins.ishl(a, b),
-            (RShift, _) if signed => ins.sshr(a, b),
-            (RShift, _) => ins.ushr(a, b),
-            (FloorDiv | Mod, _) => self.division(num, ty, signed, a, b)?,
-            _ => return Err("no such operation on integers".into()),
-        })
-    }
-
-    /// A shift by any count, where the machine's takes counts modulo the width: one that
-    /// is out of range shifts everything out.
-    fn any_shift(&mut self, num: NumOp, ty: Type, signed: bool, a: Value, b: Value) -> Value {
-        let most = self.int(self.b.func.dfg.value_type(b), i64::from(ty.bits()) - 1);
-        let good = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, b, most);
-        if num == NumOp::RShift && signed {
-            let count = self.b.ins().select(good, b, most);
-            return self.b.ins().sshr(a, count);
-        }
-        let shifted = if num == NumOp::LShift {
-            self.b.ins().ishl(a, b)
-        } else {
-            self.b.ins().ushr(a, b)
-        };
-        let zero = self.zero(ty);
-        self.b.ins().select(good, shifted, zero)
-    }
-
-    /// Division that truncates. The divisor is not zero, by the checks around it; the
-    /// one overflow wraps instead of trapping.
-    fn division(
-        &mut self,
-        num: NumOp,
-        ty: Type,
-        signed: bool,
-        a: Value,
-        b: Value,
-    ) -> Result<Value, Bad> {
-        let div = num == NumOp::FloorDiv;
-        if ty == I128 {
-            let f = runtime::division_of_128(div, signed);
-            let result = self.call_runtime(f, &[a, b]);
-            return result.ok_or_else(|| "no result".into());
-        }
-        if !signed {
-            return Ok(match div {
-                true => self.b.ins().udiv(a, b),
-                false => self.b.ins().urem(a, b),
-            });
-        }
-        let constant =
-            self.b
-                .func
-                .dfg
-                .value_def(b)
-                .inst()
-                .and_then(|i| match self.b.func.dfg.insts[i] {
-                    cranelift_codegen::ir::InstructionData::UnaryImm { imm, .. } => {
-                        Some(imm.bits())
-                    }
-                    _ => None,
-                });
-        if constant.is_some_and(|c| c != 0 && c != -1) {
-            return Ok(match div {
-                true => self.b.ins().sdiv(a, b),
-                false => self.b.ins().srem(a, b),
-            });
-        }
-        let minus_one = self.int(ty, -1);
-        let is_minus_one = self.b.ins().icmp(IntCC::Equal, b, minus_one);
-        let one = self.int(ty, 1);
-        let safe = self.b.ins().select(is_minus_one, one, b);
-        if div {
-            let quotient = self.b.ins().sdiv(a, safe);
-            let negated = self.b.ins().ineg(a);
-            Ok(self.b.ins().select(is_minus_one, negated, quotient))
-        } else {
-            Ok(self.b.ins().srem(a, safe))
-        }
-    }
-
-    fn float_num(&mut self, num: NumOp, a: Value, b: Value) -> Result<Value, Bad> {
-        use NumOp::*;
-        let ins = self.b.ins();
-        Ok(match num {
-            Neg => ins.fneg(a),
-            Abs => ins.fabs(a),
-            Add => ins.fadd(a, b),
-            Sub => ins.fsub(a, b),
-            Mul => ins.fmul(a, b),
-            TrueDiv => ins.fdiv(a, b),
-            Lt => ins.fcmp(FloatCC::LessThan, a, b),
-            Le => ins.fcmp(FloatCC::LessThanOrEqual, a, b),
-            Gt => ins.fcmp(FloatCC::GreaterThan, a, b),
-            Ge => ins.fcmp(FloatCC::GreaterThanOrEqual, a, b),
-            Eq => ins.fcmp(FloatCC::Equal, a, b),
-            Ne => ins.fcmp(FloatCC::NotEqual, a, b),
-            IsTrue => {
-                let zero = ins.f64const(0.0);
-                self.b.ins().fcmp(FloatCC::NotEqual, a, zero)
-            }
-            _ => return Err("no such operation on floats".into()),
-        })
-    }
-
-    /// `low <= value < high`
-    pub(super) fn int_between(
-        &mut self,
-        low: &LLOperand,
-        value: &LLOperand,
-        high: &LLOperand,
-    ) -> Result<Value, Bad> {
-        let a = self.value(low)?;
-        let (b, c) = (self.value(value)?, self.value(high)?);
-        if constant(low) == Some(0) && constant(high).is_some_and(|n| n >= 0) {
-            return Ok(self.b.ins().icmp(IntCC::UnsignedLessThan, b, c));
-        }
-        let low = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, a, b);
-        let high = self.b.ins().icmp(IntCC::SignedLessThan, b, c);
-        Ok(self.b.ins().band(low, high))
-    }
-
-    /// The result of arithmetic that may overflow; it ends its block, whose exits depend on that.
-    pub(super) fn with_overflow(
+    /// A result, and whether it has overflowed. `right` is not negative if `grows`.
+    pub(super) fn overflowing_result(
         &mut self,
         num: NumOp,
         left: &LLOperand,
         right: &LLOperand,
-    ) -> Result<Value, Bad> {
+        grows: bool,
+    ) -> Result<(Value, Value), Bad> {
         let (a, b) = (self.value(left)?, self.value(right)?);
-        let (result, overflow) = match (num, constant(left), constant(right)) {
+        Ok(match (num, constant(left), constant(right)) {
+            _ if grows => self.overflowing_by(a, b, true),
             (NumOp::Add, _, Some(n)) => self.overflowing_by(a, b, n > 0),
             (NumOp::Add, Some(n), _) => self.overflowing_by(b, a, n > 0),
             // The opposite of the least number is none.
             (NumOp::Sub, _, Some(n)) if n != i64::MIN.into() => {
-                let minus = self.int(I64, -n as i64);
+                let minus = self.word_constant(I64, -n as i64);
                 self.overflowing_by(a, minus, n < 0)
             }
-            _ if self.machine.overflow_operations => self.overflowing(num, a, b),
+            _ if self.machine.overflow_operations => self.overflowing_by_flag(num, a, b),
             _ => self.overflowing_by_hand(num, a, b),
-        };
-        self.overflow = Some(overflow);
-        Ok(result)
-    }
-
-    /// The sum of a number and one that is not negative.
-    pub(super) fn growing(&mut self, a: Value, by: Value) -> Value {
-        let (result, overflow) = self.overflowing_by(a, by, true);
-        self.overflow = Some(overflow);
-        result
+        })
     }
 
     /// The sum with a number whose sign is known. Where it has overflowed it is on the wrong side of the other
@@ -313,7 +86,7 @@ impl Emitter<'_, '_> {
         (sum, self.b.ins().icmp(wrong, sum, a))
     }
 
-    fn overflowing(&mut self, num: NumOp, a: Value, b: Value) -> (Value, Value) {
+    fn overflowing_by_flag(&mut self, num: NumOp, a: Value, b: Value) -> (Value, Value) {
         match num {
             NumOp::Add => self.b.ins().sadd_overflow(a, b),
             NumOp::Sub => self.b.ins().ssub_overflow(a, b),
@@ -343,7 +116,7 @@ impl Emitter<'_, '_> {
         };
         let [first, second] = signs.map(|(a, b)| self.b.ins().bxor(a, b));
         let both = self.b.ins().band(first, second);
-        let zero = self.int(I64, 0);
+        let zero = self.word_constant(I64, 0);
         let overflow = self.b.ins().icmp(IntCC::SignedLessThan, both, zero);
         (result, overflow)
     }

@@ -1,13 +1,16 @@
 //! Blocks, links and switches.
 
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, TrapCode, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Opcode, Value};
 use cranelift_frontend::Switch;
-use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
+use taipan_codegen::machine::{
+    Bad, Exceptions, Instructions, Operands, lower_operations, machine_type,
+};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, VarId};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, cold_blocks, const_word};
 
+use super::Emitter;
 use super::types::clif_type;
-use super::{Bad, Emitter};
 
 /// Cases that stand together from this many on are one jump table...
 const LEAST_TABLE: usize = 8;
@@ -41,7 +44,7 @@ fn fill_holes(switch: &mut Switch, otherwise: Block) {
 }
 
 impl Emitter<'_, '_> {
-    pub(super) fn graph(&mut self) -> Result<(), Bad> {
+    pub(super) fn blocks(&mut self) -> Result<(), Bad> {
         let graph = self.graph;
         let order = graph.reachable();
         let mut entries = vec![0u32; graph.blocks.len()];
@@ -62,24 +65,24 @@ impl Emitter<'_, '_> {
                 for v in &graph.block(*id).inputargs {
                     if let Some(ty) = clif_type(*graph.ty(*v)) {
                         let value = self.b.append_block_param(block, ty);
-                        self.define(*v, value);
+                        self.define(*v, value)?;
                     }
                 }
             }
         }
         if let Some(entry) = entry {
-            let start = self.block(graph.startblock)?;
+            let start = self.block_of(graph.startblock)?;
             self.b.append_block_params_for_function_params(entry);
             self.b.switch_to_block(entry);
             let mut args = self.b.block_params(entry).to_vec();
             if let (true, [cell]) = (is_unit, &args[..]) {
                 args = self.unit_values(*cell)?;
             }
-            self.jump(start, &args);
+            self.jump_with(start, &args);
         }
         let cold = cold_blocks(graph);
         for id in &order {
-            let block = self.block(*id)?;
+            let block = self.block_of(*id)?;
             self.b.switch_to_block(block);
             self.in_cold_block = cold[id.index()];
             if self.in_cold_block {
@@ -91,21 +94,21 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    fn block(&self, id: BlockId) -> Result<Block, Bad> {
+    fn block_of(&self, id: BlockId) -> Result<Block, Bad> {
         self.blocks[id.index()].ok_or_else(|| format!("{id:?} is not reachable"))
     }
 
     fn block_body(&mut self, id: BlockId, entries: &[u32]) -> Result<(), Bad> {
         let graph = self.graph;
         let block = graph.block(id);
-        self.operations(id)?;
+        lower_operations(self, graph, id)?;
         if id == graph.returnblock {
             let v = self.maybe(&LLOperand::Var(block.inputargs[0]))?;
             self.b.ins().return_(v.as_slice());
             return Ok(());
         }
         if id == graph.exceptblock {
-            return self.raise_block(block.inputargs[0], block.inputargs[1]);
+            return self.raise_block([block.inputargs[0], block.inputargs[1]]);
         }
         match (&block.exitswitch, &block.exits[..]) {
             (ExitSwitch::None, [link]) => self.follow(link, entries),
@@ -132,10 +135,21 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// The except block of a graph that still has one: the exception is set, and the function returns anything.
+    fn raise_block(&mut self, exception: [VarId; 2]) -> Result<(), Bad> {
+        let class = self.value(&LLOperand::Var(exception[0]))?;
+        let value = self.value(&LLOperand::Var(exception[1]))?;
+        self.set_exception(&class, &value);
+        let result = machine_type(*self.graph.ty(self.graph.returnvar()));
+        let dummy = result.map(|ty| self.zero(ty));
+        self.b.ins().return_(dummy.as_slice());
+        Ok(())
+    }
+
     /// Jumps along a link.
     fn follow(&mut self, link: &Link<LowLevel>, entries: &[u32]) -> Result<(), Bad> {
         let args = self.link_args(link, entries)?;
-        let target = self.block(link.target)?;
+        let target = self.block_of(link.target)?;
         self.b.ins().jump(target, &args);
         Ok(())
     }
@@ -161,7 +175,7 @@ impl Emitter<'_, '_> {
             if entries[link.target.index()] > 1 {
                 args.push(BlockArg::Value(value));
             } else {
-                self.define(*input, value);
+                self.define(*input, value)?;
             }
         }
         Ok(args)
@@ -202,7 +216,7 @@ impl Emitter<'_, '_> {
         }
         let none = match default {
             Some(block) => block,
-            None => self.cold_block(),
+            None => self.cold_block("none"),
         };
         fill_holes(&mut switch, none);
         let value = self.narrowed(value, switch.entries().keys().copied().max());
@@ -216,11 +230,6 @@ impl Emitter<'_, '_> {
             self.follow(link, entries)?;
         }
         Ok(())
-    }
-
-    /// Ends a block whose end is never reached.
-    pub(super) fn never_reached(&mut self) {
-        self.b.ins().trap(TrapCode::unwrap_user(1));
     }
 
     /// A number of 32 bits for one that was made of fewer, such as a bytecode, if no case is
@@ -268,7 +277,7 @@ impl Emitter<'_, '_> {
     ) -> Result<(), Bad> {
         let yes_args = self.link_args(yes, entries)?;
         let no_args = self.link_args(no, entries)?;
-        let (yes, no) = (self.block(yes.target)?, self.block(no.target)?);
+        let (yes, no) = (self.block_of(yes.target)?, self.block_of(no.target)?);
         self.b.ins().brif(value, yes, &yes_args, no, &no_args);
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! setfield(o, .y, b)
 //! ```
 
+use taipan_codegen::machine::Operands;
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, VarId};
 use taipan_lltype::{
     LLConst, LLOp, LLOperand, LLType, NamedOperands, PlainOp, View, VoidConst, field_of,
@@ -21,7 +22,7 @@ const MAX_BLOCKS: usize = 3;
 impl Emitter<'_, '_> {
     /// Offsets of words of the object just allocated in `object` that are stored to
     /// before anything can look at them, in the same block or where it goes on.
-    pub(super) fn initialised_words(&mut self, object: VarId) -> Vec<u64> {
+    pub(super) fn words_stored_to(&mut self, object: VarId) -> Vec<u64> {
         let (mut block, index) = self.place;
         let graph = self.graph;
         let mut names = vec![object];

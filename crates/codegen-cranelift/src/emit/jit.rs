@@ -13,12 +13,16 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use taipan_codegen::runtime;
-use taipan_lltype::{FuncType, LLOperand, LLType};
+use taipan_codegen::machine::{
+    Bad, Instructions, Operands, Units, allocate_slowly, bump, fill, machine_type,
+};
+use taipan_codegen::{Allocation, SymbolRef, runtime};
+use taipan_graph::Operation;
+use taipan_lltype::{ConstantOperand, FuncType, LLConst, LLOperand, LLType, LowLevel, View};
 
 use super::symbols::Symbols;
 use super::types::{clif_type, signature};
-use super::{Bad, Emitter, PTR, Regions};
+use super::{Emitter, PTR, Regions};
 use crate::isa::Peculiarities;
 use crate::passed::{passed_values, words_of_values};
 
@@ -62,13 +66,8 @@ fn offsets(types: impl Iterator<Item = LLType>) -> Result<Vec<Option<i32>>, Bad>
     Ok(words.into_iter().map(|w| w.and_then(bytes)).collect())
 }
 
-impl Emitter<'_, '_> {
-    /// `jit_enter(driver, greens...)`
-    pub(super) fn jit_enter(
-        &mut self,
-        driver: &LLOperand,
-        greens: &[LLOperand],
-    ) -> Result<Option<Value>, Bad> {
+impl Units for Emitter<'_, '_> {
+    fn jit_enter(&mut self, driver: &LLOperand, greens: &[LLOperand]) -> Result<Value, Bad> {
         let driver = self.value(driver)?;
         let mut words = Vec::with_capacity(greens.len());
         for a in greens {
@@ -82,9 +81,39 @@ impl Emitter<'_, '_> {
             self.b.ins().stack_store(PTR, word, slot, i as i32 * 8);
         }
         let greens = self.b.ins().stack_addr(PTR, slot, 0);
-        Ok(self.call_runtime(runtime::JIT_ENTER, &[driver, greens]))
+        let code = self.call_runtime(runtime::JIT_ENTER, &[driver, greens]);
+        code.ok_or_else(|| "no result".into())
     }
 
+    fn unit_operation(
+        &mut self,
+        view: View<'_, LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<Option<Value>, Bad> {
+        Ok(Some(match view {
+            View::JitExit { cell, values } => {
+                return self.jit_exit(cell, values, *self.graph.ty(op.result));
+            }
+            View::JitCount { counter } => self.jit_count(counter)?,
+            View::JitInvalidated { word } => self.jit_invalidated(word)?,
+            View::GcReserve { bytes } => self.reserve(bytes)?,
+            View::GcReserveSlowly { bytes } => {
+                let bytes = self.value(bytes)?;
+                allocate_slowly(self, runtime::SURE_MALLOC, &[bytes])
+            }
+            View::GcMallocReserved {
+                ty,
+                room,
+                offset,
+                length,
+                ..
+            } => self.malloc_reserved(ty, room, offset, length, op)?,
+            _ => return Err("no operation of units".into()),
+        }))
+    }
+}
+
+impl Emitter<'_, '_> {
     /// The bits of a value, in a machine word.
     fn word_of(&mut self, v: Value) -> Result<Value, Bad> {
         let ty = self.b.func.dfg.value_type(v);
@@ -101,7 +130,7 @@ impl Emitter<'_, '_> {
     }
 
     /// `jit_exit(cell, values...)`
-    pub(super) fn jit_exit(
+    fn jit_exit(
         &mut self,
         cell: &LLOperand,
         passed: &[LLOperand],
@@ -119,9 +148,9 @@ impl Emitter<'_, '_> {
         let code = self.b.ins().load(PTR, flags, cell, 0);
         self.b.ins().return_call_indirect(sig, code, &[cell]);
         // What the graph has after it is never reached.
-        let rest = self.cold_block();
+        let rest = self.cold_block("rest");
         self.b.switch_to_block(rest);
-        Ok(clif_type(result).map(|ty| self.zero(ty)))
+        Ok(machine_type(result).map(|ty| self.zero(ty)))
     }
 
     /// The values that the unit is entered with: the cell, which is the argument, and those that were passed.
@@ -140,33 +169,60 @@ impl Emitter<'_, '_> {
     }
 
     /// `jit_invalidated(word)`
-    pub(super) fn jit_invalidated(&mut self, word: &LLOperand) -> Result<Value, Bad> {
+    fn jit_invalidated(&mut self, word: &LLOperand) -> Result<Value, Bad> {
         let word = self.value(word)?;
         let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
         let word = self.b.ins().load(I64, flags, word, 0);
-        let zero = self.int(I64, 0);
+        let zero = self.word_constant(I64, 0);
         Ok(self.b.ins().icmp(IntCC::NotEqual, word, zero))
     }
 
-    /// `jit_force_quasi_immutable(pointer, field)`
-    pub(super) fn jit_force_quasi_immutable(
-        &mut self,
-        object: &LLOperand,
-        field: &LLOperand,
-    ) -> Result<Option<Value>, Bad> {
-        let field = self.field_address(object, field)?;
-        Ok(self.call_runtime(runtime::JIT_FIELD_WRITTEN, &[field]))
-    }
-
     /// `jit_count(counter)`
-    pub(super) fn jit_count(&mut self, counter: &LLOperand) -> Result<Value, Bad> {
+    fn jit_count(&mut self, counter: &LLOperand) -> Result<Value, Bad> {
         let counter = self.value(counter)?;
         let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
         let before = self.b.ins().load(I64, flags, counter, 0);
         let after = self.b.ins().iadd_imm_s(before, -1);
         self.b.ins().store(flags, after, counter, 0);
-        let zero = self.int(I64, 0);
+        let zero = self.word_constant(I64, 0);
         Ok(self.b.ins().icmp(IntCC::SignedLessThan, after, zero))
+    }
+
+    /// Memory for several objects. It ends its block: the second exit is taken if the nursery is full.
+    fn reserve(&mut self, bytes: &LLOperand) -> Result<Value, Bad> {
+        let bytes = self.value(bytes)?;
+        let full = self.cold_block("full");
+        self.nursery_full = Some(full);
+        Ok(bump(self, &bytes, &full))
+    }
+
+    /// The object at an offset of reserved memory, filled; `op` is its allocation.
+    fn malloc_reserved(
+        &mut self,
+        ty: &LLOperand,
+        room: &LLOperand,
+        offset: &LLOperand,
+        length: Option<&LLOperand>,
+        op: &Operation<LowLevel>,
+    ) -> Result<Value, Bad> {
+        let ty = ty.as_type().ok_or("of what is no constant type")?;
+        let Some(LLConst::Int(_, offset)) = offset.as_const() else {
+            return Err("not at a known place".to_owned());
+        };
+        let l = self.layout(ty);
+        let how = taipan_codegen::allocation(ty, &l, length, op, false, true)?;
+        let Allocation::Bump { size, length_at } = how else {
+            return Err("of unknown size".to_owned());
+        };
+        let room = self.value(room)?;
+        let p = self.inside(&room, offset.get() as u64);
+        let info = self.address_of(&SymbolRef::TypeInfo(ty));
+        let length = match (length_at, length) {
+            (Some(at), Some(n)) => Some((at, self.value(n)?)),
+            _ => None,
+        };
+        fill(self, &p, &info, size, length, op.result);
+        Ok(p)
     }
 }
 

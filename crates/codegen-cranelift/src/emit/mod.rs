@@ -5,33 +5,28 @@
 
 mod arith;
 mod call;
-mod checks;
 mod control;
-mod convert;
-mod exc;
-mod gc;
 mod glue;
 mod init;
+mod instructions;
 mod jit;
-mod malloc;
-mod memory;
-mod ops;
 mod symbols;
 mod types;
 
 use std::rc::Rc;
 
 use cranelift_codegen::ir::{
-    self, AliasRegion, AliasRegionData, Block, BlockArg, FuncRef, GlobalValue, InstBuilder,
-    MemFlagsData, SigRef, Signature, Type, UserFuncName, Value,
+    self, AliasRegion, AliasRegionData, Block, BlockArg, FuncRef, GlobalValue, InstBuilder, SigRef,
+    Signature, SourceLoc, Type, UserFuncName, Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rustc_hash::FxHashMap;
-use taipan_codegen::runtime::{Calls, RuntimeFunction};
-use taipan_codegen::{RootsFrame, SymbolRef, abi};
-use taipan_graph::{BlockId, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, Program, layout};
+use taipan_codegen::machine::{Bad, Instructions, Operands, Ty, machine_type, type_of_c};
+use taipan_codegen::runtime::RuntimeFunction;
+use taipan_codegen::{RootsFrame, SymbolRef};
+use taipan_graph::{BlockId, Operation, VarId};
+use taipan_lltype::{FuncSym, LLConst, LLGraph, LLType, Layout, LowLevel, Program, layout};
 
 use crate::isa::Peculiarities;
 use crate::{Addresses, debug};
@@ -39,10 +34,7 @@ pub(crate) use glue::emit_glue;
 pub(crate) use jit::{emit_entry, unit_signature};
 pub(crate) use symbols::{Symbols, symbol_text};
 pub(crate) use types::clif_type;
-use types::signature;
-
-/// What is wrong with a graph.
-type Bad = String;
+use types::{clif, signature};
 
 /// The address type.
 const PTR: Type = ir::types::I64;
@@ -106,7 +98,7 @@ pub(crate) fn emit_graph(
         nursery_full: None,
         in_cold_block: false,
     };
-    let done = emitter.graph();
+    let done = emitter.blocks();
     let Emitter { b, symbols, .. } = emitter;
     // An unfinished function cannot be finalized; the context starts afresh.
     match done {
@@ -188,52 +180,50 @@ struct Emitter<'a, 'b> {
     in_cold_block: bool,
 }
 
-impl Emitter<'_, '_> {
-    fn ty(&self, o: &LLOperand) -> LLType {
-        match o {
-            LLOperand::Var(v) => *self.graph.ty(*v),
-            LLOperand::Const(c) => c.ty(),
+impl Operands for Emitter<'_, '_> {
+    type Value = Value;
+
+    fn graph(&self) -> &LLGraph {
+        self.graph
+    }
+
+    fn program(&self) -> &dyn Program {
+        self.program
+    }
+
+    fn is_checked(&self) -> bool {
+        self.checked
+    }
+
+    fn begin(&mut self, block: BlockId, index: usize, op: &Operation<LowLevel>) {
+        self.place = (block, index);
+        if self.placed {
+            self.b.set_srcloc(SourceLoc::new(op.at));
         }
     }
 
-    /// The value of an operand; none if it is Void.
-    fn maybe(&mut self, o: &LLOperand) -> Result<Option<Value>, Bad> {
-        let ty = self.ty(o);
-        if ty.is_void() {
-            return Ok(None);
-        }
-        match o {
-            LLOperand::Var(v) => match self.values[v.index()] {
-                Some(value) => Ok(Some(value)),
-                None => Err(format!("variable {v:?} is used before it is defined")),
-            },
-            LLOperand::Const(c) => self.constant(c).map(Some),
-        }
+    fn place(&self) -> (BlockId, usize) {
+        self.place
     }
 
-    /// The value of an operand that is not Void.
-    fn value(&mut self, o: &LLOperand) -> Result<Value, Bad> {
-        self.maybe(o)?.ok_or_else(|| format!("{o:?} has no value"))
+    fn in_cold_block(&self) -> bool {
+        self.in_cold_block
+    }
+
+    fn variable(&self, v: VarId) -> Option<Value> {
+        self.values[v.index()]
     }
 
     fn constant(&mut self, c: &LLConst) -> Result<Value, Bad> {
         Ok(match c {
             LLConst::Void(_) => return Err("a Void constant has no value".into()),
-            LLConst::Bool(b) => self.int(ir::types::I8, i64::from(*b)),
-            LLConst::Char(c) => self.int(ir::types::I8, i64::from(*c)),
-            LLConst::UniChar(c) => self.int(ir::types::I32, i64::from(*c)),
-            LLConst::Int(k, v) if k.bits == 128 => {
-                let low = self.int(ir::types::I64, v.get() as i64);
-                let high = self.int(ir::types::I64, (v.get() >> 64) as i64);
-                self.b.ins().iconcat(low, high)
-            }
-            LLConst::Int(..) => {
+            LLConst::Bool(b) => self.int(Ty::I8, (*b).into()),
+            LLConst::Char(c) => self.int(Ty::I8, (*c).into()),
+            LLConst::UniChar(c) => self.int(Ty::I32, (*c).into()),
+            LLConst::Int(_, v) => {
                 let ty =
-                    clif_type(c.ty()).ok_or_else(|| format!("an integer of type {}", c.ty()))?;
-                let LLConst::Int(_, v) = c else {
-                    return Err("not an integer".into());
-                };
-                self.int(ty, v.get() as i64)
+                    machine_type(c.ty()).ok_or_else(|| format!("an integer of type {}", c.ty()))?;
+                self.int(ty, v.get())
             }
             LLConst::Float(bits) => self
                 .b
@@ -243,7 +233,7 @@ impl Emitter<'_, '_> {
                 .b
                 .ins()
                 .f32const(ir::immediates::Ieee32::with_bits(*bits)),
-            LLConst::Null(_) => self.int(PTR, 0),
+            LLConst::Null(_) => self.null(),
             LLConst::Func(f) => {
                 let f = self.function(f)?;
                 self.b.ins().func_addr(PTR, f)
@@ -252,61 +242,25 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// An integer constant of at most 64 bits, given sign- or zero-extended.
-    fn int(&mut self, ty: Type, v: i64) -> Value {
-        let bits = ty.bits();
-        let v = if bits < 64 { v & ((1 << bits) - 1) } else { v };
-        self.b.ins().iconst(ty, v)
-    }
-
-    /// The address of data.
-    fn address_of(&mut self, symbol: &SymbolRef) -> Value {
-        if let Some(address) = self.addresses.and_then(|a| a.address(symbol)) {
-            return self.int(PTR, address as i64);
+    fn int(&mut self, ty: Ty, n: i128) -> Value {
+        if ty != Ty::I128 {
+            return self.word_constant(clif(ty), n as i64);
         }
-        let global = match self.globals.get(symbol) {
-            Some(g) => *g,
-            None => {
-                let g = self.symbols.global(self.b.func, symbol);
-                self.globals.insert(symbol.clone(), g);
-                g
-            }
-        };
-        self.b.ins().symbol_value(PTR, global)
+        let low = self.word_constant(ir::types::I64, n as i64);
+        let high = self.word_constant(ir::types::I64, (n >> 64) as i64);
+        self.b.ins().iconcat(low, high)
     }
 
-    /// The address of the state shared with the runtime.
-    fn state(&mut self) -> Value {
-        self.address_of(&SymbolRef::External(abi::STATE.into()))
+    fn null(&mut self) -> Value {
+        self.word_constant(PTR, 0)
     }
 
-    fn load_state(&mut self, offset: i32) -> Value {
-        let state = self.state();
-        let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
-        self.b.ins().load(PTR, flags, state, offset)
-    }
-
-    fn store_state(&mut self, offset: i32, v: Value) {
-        let state = self.state();
-        let flags = MemFlagsData::trusted().with_alias_region(Some(self.regions.state));
-        self.b.ins().store(flags, v, state, offset);
-    }
-
-    fn heap_flags(&self) -> MemFlagsData {
-        MemFlagsData::new()
-            .with_notrap()
-            .with_alias_region(Some(self.regions.heap))
-    }
-
-    fn root_flags(&self) -> MemFlagsData {
-        MemFlagsData::trusted().with_alias_region(Some(self.regions.roots))
-    }
-
-    fn define(&mut self, v: VarId, value: Value) {
+    fn define(&mut self, v: VarId, value: Value) -> Result<(), Bad> {
         self.values[v.index()] = Some(value);
         if self.labels {
             self.b.set_val_label(value, debug::label(v.index()));
         }
+        Ok(())
     }
 
     fn layout(&mut self, ty: LLType) -> Rc<Layout> {
@@ -316,39 +270,19 @@ impl Emitter<'_, '_> {
             .or_insert_with(|| Rc::new(layout(ty, program)))
             .clone()
     }
+}
 
-    /// A new block out of the way of the code around it.
-    fn cold_block(&mut self) -> Block {
-        let block = self.b.create_block();
-        self.b.set_cold_block(block);
-        block
+impl Emitter<'_, '_> {
+    /// An integer constant of at most 64 bits, given sign- or zero-extended.
+    fn word_constant(&mut self, ty: Type, v: i64) -> Value {
+        let bits = ty.bits();
+        let v = if bits < 64 { v & ((1 << bits) - 1) } else { v };
+        self.b.ins().iconst(ty, v)
     }
 
-    fn jump(&mut self, to: Block, args: &[Value]) {
+    fn jump_with(&mut self, to: Block, args: &[Value]) {
         let args: Vec<BlockArg> = args.iter().map(|v| BlockArg::Value(*v)).collect();
         self.b.ins().jump(to, &args);
-    }
-
-    /// A function of the runtime, with C's conventions.
-    fn call_runtime(&mut self, f: RuntimeFunction, args: &[Value]) -> Option<Value> {
-        self.call_with(CallConv::SystemV, f, args)
-    }
-
-    /// A function of the runtime for slow paths, which leaves all registers alone. Its
-    /// arguments are words in memory: a value that had to be in a certain register here would
-    /// be kept in that one from where it is made, though the slow path is hardly ever taken.
-    fn call_slow(&mut self, f: RuntimeFunction, args: &[Value]) {
-        for (at, v) in (abi::state::SLOW_ARGUMENTS..).step_by(8).zip(args) {
-            self.store_state(at, *v);
-        }
-        debug_assert_eq!(f.calls, Calls::Slow, "{}", f.name);
-        self.call_with(CallConv::PreserveAll, f, &[]);
-    }
-
-    /// A function for slow paths that makes an object.
-    fn allocate_slowly(&mut self, f: RuntimeFunction, args: &[Value]) -> Value {
-        self.call_slow(f, args);
-        self.load_state(abi::state::SLOW_RESULT)
     }
 
     fn call_with(
@@ -357,13 +291,14 @@ impl Emitter<'_, '_> {
         f: RuntimeFunction,
         args: &[Value],
     ) -> Option<Value> {
-        let params: Vec<Type> = f.args.iter().filter_map(|(_, t)| types::of_c(*t)).collect();
+        let of_c = |ty| type_of_c(ty).map(clif);
+        let params: Vec<Type> = f.args.iter().filter_map(|(_, t)| of_c(*t)).collect();
         debug_assert!(
             (args.iter().map(|a| self.b.func.dfg.value_type(*a))).eq(params.iter().copied()),
             "the arguments of {}",
             f.name
         );
-        let result = types::of_c(f.result);
+        let result = of_c(f.result);
         let key = (params, result.into_iter().collect::<Vec<_>>(), convention);
         let sig = match self.signatures.get(&key) {
             Some(s) => *s,

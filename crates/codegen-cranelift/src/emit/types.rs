@@ -3,46 +3,40 @@
 use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64, I128};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use cranelift_codegen::isa::CallConv;
-use taipan_codegen::runtime::CType;
-use taipan_lltype::{FuncType, LLType, TypeKind};
+use taipan_codegen::machine::{Bad, Ty, is_signed, machine_type};
+use taipan_lltype::{FuncType, LLType};
 
-use super::Bad;
 use crate::isa::Peculiarities;
+
+/// Cranelift's type. Addresses are words.
+pub(super) fn clif(ty: Ty) -> Type {
+    match ty {
+        Ty::I8 => I8,
+        Ty::I16 => I16,
+        Ty::I32 => I32,
+        Ty::I64 | Ty::Ptr => I64,
+        Ty::I128 => I128,
+        Ty::F32 => F32,
+        Ty::F64 => F64,
+    }
+}
+
+/// The type that Cranelift has that type for.
+pub(super) fn machine_type_of(ty: Type) -> Ty {
+    match ty {
+        I8 => Ty::I8,
+        I16 => Ty::I16,
+        I32 => Ty::I32,
+        I128 => Ty::I128,
+        F32 => Ty::F32,
+        F64 => Ty::F64,
+        _ => Ty::I64,
+    }
+}
 
 /// The machine type of values; none for Void and containers.
 pub(crate) fn clif_type(ty: LLType) -> Option<Type> {
-    Some(match ty.kind() {
-        TypeKind::Bool | TypeKind::Char => I8,
-        TypeKind::UniChar => I32,
-        TypeKind::Int(k) => match k.bits {
-            8 => I8,
-            16 => I16,
-            32 => I32,
-            64 => I64,
-            _ => I128,
-        },
-        TypeKind::Float => F64,
-        TypeKind::SingleFloat => F32,
-        TypeKind::Address | TypeKind::Ptr(_) => I64,
-        _ => return None,
-    })
-}
-
-/// The machine type of what C functions take and return; none for nothing.
-pub(super) fn of_c(ty: CType) -> Option<Type> {
-    Some(match ty {
-        CType::Void => return None,
-        CType::Bool => I8,
-        CType::Int32 => I32,
-        CType::Signed | CType::Word | CType::Pointer | CType::Constant => I64,
-        CType::Int128 | CType::UInt128 => I128,
-        CType::Float => F64,
-    })
-}
-
-/// Whether values widen by their sign.
-pub(super) fn is_signed(ty: LLType) -> bool {
-    matches!(ty.kind(), TypeKind::Int(k) if k.signed)
+    machine_type(ty).map(clif)
 }
 
 /// The machine signature of a function; Void arguments are not passed.

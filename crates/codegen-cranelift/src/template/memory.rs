@@ -2,11 +2,10 @@
 
 use taipan_codegen::abi::{self, state};
 use taipan_codegen::runtime::{self, RuntimeFunction};
-use taipan_codegen::{Allocation, SymbolRef, is_tested};
+use taipan_codegen::{Allocation, Items, SymbolRef, is_tested};
 use taipan_graph::{BlockId, Operation};
 use taipan_lltype::{
-    Accessed, ConstantOperand, LLConst, LLOperand, LLType, LowLevel, TypeKind, VarLayout,
-    VoidConst, field_of, round_up,
+    Accessed, ConstantOperand, LLConst, LLOperand, LLType, LowLevel, VarLayout, VoidConst, field_of,
 };
 
 use super::assembler::{Alu, Cond, Mem, R11, RAX, RBP, RCX, RDI, RDX, RSI, Reg, Width, Xmm};
@@ -17,15 +16,6 @@ struct Spot {
     base: Reg,
     offset: i32,
     ty: LLType,
-}
-
-/// Where the items of an array are.
-struct Items {
-    of: LLType,
-    start: u64,
-    step: u64,
-    length: Option<u64>,
-    fixed: Option<u64>,
 }
 
 impl Template<'_> {
@@ -85,27 +75,7 @@ impl Template<'_> {
     }
 
     fn items(&mut self, ty: LLType) -> Done<Items> {
-        let l = self.layout(ty);
-        match (ty.kind(), &l.var) {
-            (TypeKind::FixedArray(of, n), _) => {
-                let item = self.layout(*of);
-                Ok(Items {
-                    of: *of,
-                    start: 0,
-                    step: round_up(item.size, item.align),
-                    length: None,
-                    fixed: Some(*n),
-                })
-            }
-            (TypeKind::Array(a), Some(var)) => Ok(Items {
-                of: a.of,
-                start: var.items,
-                step: var.item_size,
-                length: var.length,
-                fixed: None,
-            }),
-            _ => Err(Unknown),
-        }
+        Items::of_type(ty, |ty| self.layout(ty)).ok_or(Unknown)
     }
 
     /// A read or a write of a field or an item.

@@ -1,12 +1,15 @@
 //! Blocks, links and switches.
 
 use taipan_codegen::DispatchTable;
-use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link};
+use taipan_codegen::machine::{
+    Bad, Exceptions, Instructions, Operands, Ty, lower_operations, machine_type,
+};
+use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, VarId};
 use taipan_lltype::{LLConst, LLOperand, LowLevel, cold_blocks, const_word};
 
-use super::{Chunk, Emitter, Value};
+use super::{Chunk, Emitter, Value, integer};
 use crate::text::Metadata;
-use crate::types::{Bad, Signature, Ty, llvm_type};
+use crate::types::Signature;
 
 impl Emitter<'_> {
     pub(super) fn graph_blocks(&mut self, signature: &Signature) -> Result<(), Bad> {
@@ -34,7 +37,7 @@ impl Emitter<'_> {
             let inputs = graph.block(start).inputargs.iter();
             let passed = inputs.filter(|v| !graph.ty(**v).is_void());
             for (v, a) in passed.zip(&arguments) {
-                self.define(*v, a);
+                self.bind(*v, a);
             }
         }
         self.at = self.first_place(start);
@@ -43,7 +46,7 @@ impl Emitter<'_> {
         for id in &order {
             self.in_cold_block = self.cold[id.index()];
             self.at = self.first_place(*id);
-            self.start(&label(*id));
+            self.start_label(&label(*id));
             if self.entries[id.index()] > 1 {
                 let text = std::mem::take(&mut self.out);
                 self.done.push(Chunk::Text(text));
@@ -66,7 +69,7 @@ impl Emitter<'_> {
     fn name_inputs(&mut self, id: BlockId) {
         let graph = self.graph;
         for (i, v) in graph.block(id).inputargs.iter().enumerate() {
-            if let Some(ty) = llvm_type(*graph.ty(*v)) {
+            if let Some(ty) = machine_type(*graph.ty(*v)) {
                 let name = format!("%b{}.{i}", id.index());
                 self.values[v.index()] = Some(Value::new(name, ty));
             }
@@ -76,7 +79,7 @@ impl Emitter<'_> {
     fn block_body(&mut self, id: BlockId) -> Result<(), Bad> {
         let graph = self.graph;
         let block = graph.block(id);
-        self.operations(id)?;
+        lower_operations(self, graph, id)?;
         if id == graph.returnblock {
             match self.maybe(&LLOperand::Var(block.inputargs[0]))? {
                 Some(v) => self.run(&format!("ret {}", v.typed())),
@@ -85,7 +88,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         if id == graph.exceptblock {
-            return self.raise_block(block.inputargs[0], block.inputargs[1]);
+            return self.raise_block([block.inputargs[0], block.inputargs[1]]);
         }
         match (&block.exitswitch, &block.exits[..]) {
             (ExitSwitch::None, [link]) => self.follow(link),
@@ -93,7 +96,7 @@ impl Emitter<'_> {
             (ExitSwitch::LastException, [ok, full]) if self.nursery_full.is_some() => {
                 self.follow(ok)?;
                 if let Some(label) = self.nursery_full.take() {
-                    self.start(&label);
+                    self.start_label(&label);
                 }
                 self.follow(full)
             }
@@ -118,6 +121,21 @@ impl Emitter<'_> {
         }
     }
 
+    /// The except block of a graph that still has one: the exception is set, and the function returns anything.
+    fn raise_block(&mut self, exception: [VarId; 2]) -> Result<(), Bad> {
+        let class = self.value(&LLOperand::Var(exception[0]))?;
+        let value = self.value(&LLOperand::Var(exception[1]))?;
+        self.set_exception(&class, &value);
+        match machine_type(*self.graph.ty(self.graph.returnvar())) {
+            Some(ty) => {
+                let zero = self.zero(ty);
+                self.run(&format!("ret {}", zero.typed()));
+            }
+            None => self.run("ret void"),
+        }
+        Ok(())
+    }
+
     /// Jumps along a link.
     pub(super) fn follow(&mut self, link: &Link<LowLevel>) -> Result<(), Bad> {
         self.arrive(link)?;
@@ -139,7 +157,7 @@ impl Emitter<'_> {
         }
         let mut args = Vec::new();
         for (arg, input) in link.args.iter().zip(inputs) {
-            let Some(ty) = llvm_type(*graph.ty(*input)) else {
+            let Some(ty) = machine_type(*graph.ty(*input)) else {
                 continue;
             };
             let value = self.value(arg)?;
@@ -147,7 +165,7 @@ impl Emitter<'_> {
             if self.entries[link.target.index()] > 1 {
                 args.push(value);
             } else {
-                self.define(*input, &value);
+                self.bind(*input, &value);
             }
         }
         if self.entries[link.target.index()] > 1 {
@@ -176,7 +194,7 @@ impl Emitter<'_> {
             let label = self.new_label("case");
             let case = match &link.case {
                 ExitCase::Bool(b) => Some(i128::from(*b)),
-                ExitCase::Value(c) => Some(self.case_value(c, value.ty)?),
+                ExitCase::Value(c) => Some(Self::case_value(c, value.ty)?),
                 ExitCase::Default => None,
                 other => return Err(format!("a switch exit for {other:?}")),
             };
@@ -202,20 +220,20 @@ impl Emitter<'_> {
         );
         self.run(&text);
         if default.is_none() {
-            self.start(&none);
+            self.start_label(&none);
             self.never_reached();
         }
         for (link, label) in exits.iter().zip(labels) {
-            self.start(&label);
+            self.start_label(&label);
             self.follow(link)?;
         }
         Ok(())
     }
 
     /// A case as a signed number of the value's width.
-    fn case_value(&self, c: &LLConst, ty: Ty) -> Result<i128, Bad> {
+    fn case_value(c: &LLConst, ty: Ty) -> Result<i128, Bad> {
         let word = const_word(c).ok_or_else(|| format!("a switch on {c}"))?;
-        let v = self.int(ty, word);
+        let v = integer(ty, word);
         v.constant().ok_or_else(|| format!("a switch on {c}"))
     }
 
@@ -238,7 +256,7 @@ impl Emitter<'_> {
             let between = self.new_label("between");
             self.arrive(no)?;
             self.branch_if(bit, &between, &label(b), rare);
-            self.start(&between);
+            self.start_label(&between);
             return self.follow(yes);
         }
         self.arrive(yes)?;

@@ -4,13 +4,13 @@
 
 use std::fmt::Write as _;
 
+use taipan_codegen::machine::{Arithmetic, Bad, Instructions, Ty};
 use taipan_codegen::{DispatchTable, mangle_function};
 use taipan_graph::BlockId;
 use taipan_lltype::{LLOperand, SIGNED};
 
 use super::Emitter;
 use crate::names::global;
-use crate::types::{Bad, Ty};
 
 impl Emitter<'_> {
     /// Jumps by a block's table, which has one more entry for what is not in it.
@@ -60,11 +60,11 @@ impl Emitter<'_> {
             ways.join(", ")
         ));
         if table.otherwise.is_none() {
-            self.start(&otherwise);
+            self.start_label(&otherwise);
             self.never_reached();
         }
         for (link, label) in exits.iter().zip(labels) {
-            self.start(&label);
+            self.start_label(&label);
             self.follow(link)?;
         }
         Ok(())

@@ -4,35 +4,29 @@
 //! predecessor takes its values as they are. Void variables vanish. Bools are bytes; the
 //! one-bit value that a comparison has is remembered for the branch on it.
 
-mod arith;
-mod call;
-mod checks;
 mod control;
-mod convert;
 mod dispatch;
-mod exc;
-mod gc;
-mod malloc;
-mod memory;
-mod ops;
+mod instructions;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use taipan_codegen::machine::{Bad, Instructions, Operands, Ty, machine_type, type_of_c};
 use taipan_codegen::runtime::{Calls, RuntimeFunction};
 use taipan_codegen::{CodegenError, RootsFrame, SymbolRef, abi, mangle_static};
-use taipan_graph::{BlockId, VarId};
+use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
-    FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, PlainOp, Program, layout,
+    FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, LowLevel, PlainOp, Program,
+    layout,
 };
 
 use crate::names::{global, symbol_name};
 use crate::text::{
     FunctionText, Metadata, TextVariable, function_mark, metadata_mark, place_mark, variable_mark,
 };
-use crate::types::{Bad, Param, Signature, Ty, llvm_type, of_c};
+use crate::types::{Param, Signature};
 
 /// The text of a function. Checked code looks for what would be undefined behaviour.
 pub fn function_text(
@@ -120,7 +114,9 @@ struct Emitter<'a> {
     locations: Vec<u32>,
     places: Vec<u32>,
     variables: Vec<TextVariable>,
-    /// Position in the bytecode of what is being emitted.
+    /// The operation being emitted.
+    place: (BlockId, usize),
+    /// Its position in the bytecode.
     at: u32,
     /// The frame on the shadow stack: its number of slots.
     roots: Option<RootsFrame>,
@@ -165,6 +161,7 @@ impl<'a> Emitter<'a> {
             locations: Vec::new(),
             places: Vec::new(),
             variables: Vec::new(),
+            place: (graph.startblock, 0),
             at: 0,
             roots: None,
             overflow: None,
@@ -270,7 +267,7 @@ impl<'a> Emitter<'a> {
     // Text.
 
     /// The mark of the place that instructions come from.
-    fn place(&mut self) -> String {
+    fn mark(&mut self) -> String {
         place_mark(self.place_number())
     }
 
@@ -330,7 +327,7 @@ impl<'a> Emitter<'a> {
 
     /// An instruction without a value.
     fn run(&mut self, text: &str) {
-        let place = self.place();
+        let place = self.mark();
         let _ = writeln!(self.out, "  {text}{place}");
     }
 
@@ -353,32 +350,13 @@ impl<'a> Emitter<'a> {
         name
     }
 
-    /// A Bool of a one-bit value.
-    fn boolean(&mut self, bit: Rc<str>) -> Value {
-        let value = self.ins(Ty::I8, &format!("zext i1 {bit} to i8"));
-        self.bits.insert(value.text.clone(), bit);
-        value
-    }
-
-    /// The one-bit value of a number that is not zero.
-    fn bit(&mut self, v: &Value) -> Rc<str> {
-        if let Some(bit) = self.bits.get(&v.text) {
-            return bit.clone();
-        }
-        match v.constant() {
-            Some(0) => "false".into(),
-            Some(_) => "true".into(),
-            None => self.part(&format!("icmp ne {}, {}", v.typed(), v.ty.zero())),
-        }
-    }
-
     fn new_label(&mut self, what: &str) -> String {
         self.next_label += 1;
         format!("{what}{}", self.next_label)
     }
 
-    /// What follows stands in that block.
-    fn start(&mut self, label: &str) {
+    /// Starts a block.
+    fn start_label(&mut self, label: &str) {
         let _ = writeln!(self.out, "{label}:");
         label.clone_into(&mut self.label);
     }
@@ -401,123 +379,13 @@ impl<'a> Emitter<'a> {
         let _ = writeln!(self.slots, "  {name} = alloca {what}, align 8");
     }
 
-    /// A value that depends on the way by which its block was reached.
-    fn merge(&mut self, ty: Ty, ways: &[(&Value, &str)]) -> Value {
-        let ways: Vec<String> = (ways.iter())
-            .map(|(v, label)| format!("[ {}, %{label} ]", v.text))
-            .collect();
-        self.ins(ty, &format!("phi {ty} {}", ways.join(", ")))
-    }
-
-    // Operands.
-
-    fn ty(&self, o: &LLOperand) -> LLType {
-        match o {
-            LLOperand::Var(v) => *self.graph.ty(*v),
-            LLOperand::Const(c) => c.ty(),
-        }
-    }
-
-    /// The value of an operand; none if it is Void.
-    fn maybe(&mut self, o: &LLOperand) -> Result<Option<Value>, Bad> {
-        if self.ty(o).is_void() {
-            return Ok(None);
-        }
-        match o {
-            LLOperand::Var(v) => match &self.values[v.index()] {
-                Some(value) => Ok(Some(value.clone())),
-                None => Err(format!("variable {v:?} is used before it is defined")),
-            },
-            LLOperand::Const(c) => self.constant(c).map(Some),
-        }
-    }
-
-    /// The value of an operand that is not Void.
-    fn value(&mut self, o: &LLOperand) -> Result<Value, Bad> {
-        self.maybe(o)?.ok_or_else(|| format!("{o:?} has no value"))
-    }
-
-    /// The same as a word: an address is its number.
-    fn word(&mut self, o: &LLOperand) -> Result<Value, Bad> {
-        let v = self.value(o)?;
-        Ok(self.as_type(&v, Ty::I64))
-    }
-
-    /// The same as an address.
-    fn pointer(&mut self, o: &LLOperand) -> Result<Value, Bad> {
-        let v = self.value(o)?;
-        Ok(self.as_type(&v, Ty::Ptr))
-    }
-
-    /// Addresses as numbers and back. Everything else stays what it is.
-    fn as_type(&mut self, v: &Value, to: Ty) -> Value {
-        match (v.ty, to) {
-            (Ty::Ptr, Ty::I64) if &*v.text == "null" => self.int(Ty::I64, 0),
-            (Ty::Ptr, Ty::I64) => self.ins(Ty::I64, &format!("ptrtoint ptr {} to i64", v.text)),
-            (Ty::I64, Ty::Ptr) if v.constant() == Some(0) => Value::new("null", Ty::Ptr),
-            (Ty::I64, Ty::Ptr) => self.ins(Ty::Ptr, &format!("inttoptr i64 {} to ptr", v.text)),
-            _ => v.clone(),
-        }
-    }
-
-    fn constant(&mut self, c: &LLConst) -> Result<Value, Bad> {
-        Ok(match c {
-            LLConst::Void(_) => return Err("a Void constant has no value".into()),
-            LLConst::Bool(b) => self.int(Ty::I8, i128::from(*b)),
-            LLConst::Char(c) => self.int(Ty::I8, i128::from(*c)),
-            LLConst::UniChar(c) => self.int(Ty::I32, i128::from(*c)),
-            LLConst::Int(_, v) => {
-                let ty =
-                    llvm_type(c.ty()).ok_or_else(|| format!("an integer of type {}", c.ty()))?;
-                self.int(ty, v.get())
-            }
-            LLConst::Float(bits) => Value::new(format!("0x{bits:016X}"), Ty::F64),
-            LLConst::SingleFloat(bits) => {
-                Value::new(format!("bitcast (i32 {} to float)", *bits as i32), Ty::F32)
-            }
-            LLConst::Null(_) => Value::new("null", Ty::Ptr),
-            LLConst::Func(f) => self.function_address(f)?,
-            LLConst::Static(s, _) => {
-                let (root, offset) = (s.place(self.program))
-                    .ok_or_else(|| format!("{}: no such place", mangle_static(s)))?;
-                let root = self.address_of(&SymbolRef::Static(root.clone()));
-                match offset {
-                    0 => root,
-                    n => {
-                        let text = format!("getelementptr (i8, ptr {}, i64 {n})", root.text);
-                        Value::new(text, Ty::Ptr)
-                    }
-                }
-            }
-        })
-    }
-
-    /// An integer constant, given in any number of bits.
-    fn int(&self, ty: Ty, v: i128) -> Value {
-        let v = match ty {
-            Ty::I8 => i128::from(v as i8),
-            Ty::I16 => i128::from(v as i16),
-            Ty::I32 => i128::from(v as i32),
-            Ty::I64 => i128::from(v as i64),
-            _ => v,
-        };
-        Value::new(v.to_string(), ty)
-    }
-
-    fn define(&mut self, v: VarId, value: &Value) {
-        let value = match llvm_type(*self.graph.ty(v)) {
+    /// Makes a value, or the same as an address or a number, that of a variable.
+    fn bind(&mut self, v: VarId, value: &Value) {
+        let value = match machine_type(*self.graph.ty(v)) {
             Some(ty) => self.as_type(value, ty),
             None => value.clone(),
         };
         self.values[v.index()] = Some(value);
-    }
-
-    fn layout(&mut self, ty: LLType) -> Rc<Layout> {
-        let program = self.program;
-        self.layouts
-            .entry(ty)
-            .or_insert_with(|| Rc::new(layout(ty, program)))
-            .clone()
     }
 
     // Symbols.
@@ -527,24 +395,6 @@ impl<'a> Emitter<'a> {
             self.symbols.push(symbol.clone());
         }
         symbol_name(symbol).unwrap_or_default()
-    }
-
-    /// The address of data.
-    fn address_of(&mut self, symbol: &SymbolRef) -> Value {
-        if let SymbolRef::Location(i) = symbol {
-            let own = taipan_codegen::mangle_function(self.f);
-            return Value::new(global(&format!("place.{own}.{i}")), Ty::Ptr);
-        }
-        let name = self.mention(symbol);
-        let address = global(&name);
-        let declaration = match symbol {
-            // The bytes of strings and vtables are elsewhere: what is known of them is their
-            // alignment.
-            SymbolRef::External(_) => format!("{address} = external global [0 x i8], align 8"),
-            _ => format!("{address} = external dso_local global [0 x i8], align 8"),
-        };
-        self.declarations.entry(name).or_insert(declaration);
-        Value::new(address, Ty::Ptr)
     }
 
     /// A function of the program or of C.
@@ -560,26 +410,7 @@ impl<'a> Emitter<'a> {
         Ok(Value::new(address, Ty::Ptr))
     }
 
-    /// The symbol of the record for a place in the source.
-    fn location(&mut self, at: u32) -> SymbolRef {
-        let i = match self.locations.iter().position(|l| *l == at) {
-            Some(i) => i,
-            None => {
-                self.locations.push(at);
-                self.locations.len() - 1
-            }
-        };
-        SymbolRef::Location(i as u32)
-    }
-
     // Memory.
-
-    /// The tag of an access to a class of memory.
-    fn tag(&mut self, path: &[&str]) -> String {
-        let path = path.iter().map(|p| (*p).to_owned()).collect();
-        let number = self.metadata(Metadata::Access(path));
-        format!(", !tbaa {number}")
-    }
 
     fn state_place(&mut self, offset: i32) -> String {
         let state = self.address_of(&SymbolRef::External(abi::STATE.into()));
@@ -589,46 +420,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn load_state(&mut self, offset: i32, ty: Ty) -> Value {
-        let (place, tag) = (self.state_place(offset), self.tag(&[STATE]));
-        self.ins(ty, &format!("load {ty}, ptr {place}, align 8{tag}"))
-    }
-
-    fn store_state(&mut self, offset: i32, v: &Value) {
-        let (place, tag) = (self.state_place(offset), self.tag(&[STATE]));
-        self.run(&format!("store {}, ptr {place}, align 8{tag}", v.typed()));
-    }
-
-    /// An address so many bytes further on in an object.
-    fn offset(&mut self, base: &Value, offset: u64) -> Value {
-        match offset {
-            0 => base.clone(),
-            n => self.ins(
-                Ty::Ptr,
-                &format!("getelementptr inbounds i8, ptr {}, i64 {n}", base.text),
-            ),
-        }
-    }
-
-    /// An address so many bytes further on, wherever that is.
-    fn advance(&mut self, base: &Value, distance: &Value) -> Value {
-        let base = self.as_type(base, Ty::Ptr);
-        let distance = self.as_type(distance, Ty::I64);
-        if distance.constant() == Some(0) {
-            return base;
-        }
-        self.ins(
-            Ty::Ptr,
-            &format!("getelementptr i8, ptr {}, {}", base.text, distance.typed()),
-        )
-    }
-
     // Calls of the runtime.
-
-    /// A function of the runtime, with C's conventions.
-    fn call_runtime(&mut self, f: RuntimeFunction, args: &[Value]) -> Option<Value> {
-        self.call_runtime_with("", f, args)
-    }
 
     fn call_runtime_with(
         &mut self,
@@ -636,8 +428,8 @@ impl<'a> Emitter<'a> {
         f: RuntimeFunction,
         args: &[Value],
     ) -> Option<Value> {
-        let (name, result) = (f.name, of_c(f.result));
-        let types = f.args.iter().filter_map(|(_, t)| of_c(*t));
+        let (name, result) = (f.name, type_of_c(f.result));
+        let types = f.args.iter().filter_map(|(_, t)| type_of_c(*t));
         let params: Vec<Param> = types.map(Param::of_runtime).collect();
         // An address may be a number here, and the other way round.
         let args: Vec<Value> = (args.iter().zip(&params))
@@ -679,28 +471,115 @@ impl<'a> Emitter<'a> {
             .or_insert_with(|| format!("declare {result} @{name}({})", types.join(", ")));
         self.part(&format!("call {result} @{name}({})", passed.join(", ")))
     }
+}
 
-    /// A function of the runtime for slow paths, which leaves all registers alone. Its
-    /// arguments are words in memory.
-    fn call_slow(&mut self, f: RuntimeFunction, args: &[Value]) {
-        let name = f.name;
-        debug_assert_eq!(f.calls, Calls::Slow, "{name}");
-        for (at, v) in (abi::state::SLOW_ARGUMENTS..).step_by(8).zip(args) {
-            self.store_state(at, v);
-        }
-        let address = global(name);
-        self.mention(&SymbolRef::External(name.into()));
-        self.declarations
-            .entry(name.to_owned())
-            .or_insert_with(|| format!("declare preserve_allcc void {address}() nounwind cold"));
-        self.run(&format!("call preserve_allcc void {address}()"));
+impl Operands for Emitter<'_> {
+    type Value = Value;
+
+    fn graph(&self) -> &LLGraph {
+        self.graph
     }
 
-    /// A function for slow paths that makes an object.
-    fn allocate_slowly(&mut self, f: RuntimeFunction, args: &[Value]) -> Value {
-        self.call_slow(f, args);
-        self.load_state(abi::state::SLOW_RESULT, Ty::Ptr)
+    fn program(&self) -> &dyn Program {
+        self.program
     }
+
+    fn is_checked(&self) -> bool {
+        self.checked
+    }
+
+    fn begin(&mut self, block: BlockId, index: usize, op: &Operation<LowLevel>) {
+        self.place = (block, index);
+        self.at = op.at;
+    }
+
+    fn place(&self) -> (BlockId, usize) {
+        self.place
+    }
+
+    fn in_cold_block(&self) -> bool {
+        self.in_cold_block
+    }
+
+    fn variable(&self, v: VarId) -> Option<Value> {
+        self.values[v.index()].clone()
+    }
+
+    fn constant(&mut self, c: &LLConst) -> Result<Value, Bad> {
+        Ok(match c {
+            LLConst::Void(_) => return Err("a Void constant has no value".into()),
+            LLConst::Bool(b) => integer(Ty::I8, i128::from(*b)),
+            LLConst::Char(c) => integer(Ty::I8, i128::from(*c)),
+            LLConst::UniChar(c) => integer(Ty::I32, i128::from(*c)),
+            LLConst::Int(_, v) => {
+                let ty =
+                    machine_type(c.ty()).ok_or_else(|| format!("an integer of type {}", c.ty()))?;
+                integer(ty, v.get())
+            }
+            LLConst::Float(bits) => Value::new(format!("0x{bits:016X}"), Ty::F64),
+            LLConst::SingleFloat(bits) => {
+                Value::new(format!("bitcast (i32 {} to float)", *bits as i32), Ty::F32)
+            }
+            LLConst::Null(_) => self.null(),
+            LLConst::Func(f) => self.function_address(f)?,
+            LLConst::Static(s, _) => {
+                let (root, offset) = (s.place(self.program))
+                    .ok_or_else(|| format!("{}: no such place", mangle_static(s)))?;
+                let root = self.address_of(&SymbolRef::Static(root.clone()));
+                match offset {
+                    0 => root,
+                    n => {
+                        let text = format!("getelementptr (i8, ptr {}, i64 {n})", root.text);
+                        Value::new(text, Ty::Ptr)
+                    }
+                }
+            }
+        })
+    }
+
+    fn int(&mut self, ty: Ty, n: i128) -> Value {
+        integer(ty, n)
+    }
+
+    fn null(&mut self) -> Value {
+        Value::new("null", Ty::Ptr)
+    }
+
+    fn define(&mut self, v: VarId, value: Value) -> Result<(), Bad> {
+        self.bind(v, &value);
+        self.describe(v);
+        Ok(())
+    }
+
+    fn layout(&mut self, ty: LLType) -> Rc<Layout> {
+        let program = self.program;
+        self.layouts
+            .entry(ty)
+            .or_insert_with(|| Rc::new(layout(ty, program)))
+            .clone()
+    }
+
+    fn word(&mut self, o: &LLOperand) -> Result<Value, Bad> {
+        let v = self.value(o)?;
+        Ok(self.as_type(&v, Ty::I64))
+    }
+
+    fn pointer(&mut self, o: &LLOperand) -> Result<Value, Bad> {
+        let v = self.value(o)?;
+        Ok(self.as_type(&v, Ty::Ptr))
+    }
+}
+
+/// An integer constant, given in any number of bits.
+fn integer(ty: Ty, n: i128) -> Value {
+    let n = match ty {
+        Ty::I8 => i128::from(n as i8),
+        Ty::I16 => i128::from(n as i16),
+        Ty::I32 => i128::from(n as i32),
+        Ty::I64 => i128::from(n as i64),
+        _ => n,
+    };
+    Value::new(n.to_string(), ty)
 }
 
 /// What LLVM is told of a function of the runtime.
