@@ -1,15 +1,27 @@
 //! Modules of the shipped `rpython.rlib` that call libraries whose headers a machine may lack:
-//! libffi and zlib. Where one is missing, the tests that need it are reported as ignored, with the
-//! reason: this target has a harness of its own, since the standard one knows no test that finds
-//! out while it runs.
+//! libffi and zlib; and tables of calls by way of compilers: that of C, and clang. Where one is missing, the tests that
+//! need it are reported as ignored, with the reason: this target has a harness of its own, since the standard one knows
+//! no test that finds out while it runs.
 
 mod support;
+
+/// The tables of calls, as a list.
+macro_rules! tables {
+    ($($(#[$meta:meta])* $name:ident: $source:literal => $calls:literal;)*) => {
+        /// Names, sources and calls.
+        pub(crate) const TABLES: &[(&str, &str, &str)] = &[$((stringify!($name), $source, $calls)),*];
+    };
+}
+
+#[path = "programs/lowlevel.rs"]
+mod lowlevel;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion};
 use support::check;
+use support::compiled::{Compiler, check_compiled};
 use taipan_testkit::timed_trial;
 
 /// Whether a library's header is there.
@@ -149,7 +161,20 @@ fn main() -> ExitCode {
             Ok(Completion::Completed)
         })
     };
-    let trials = vec![
+    let compiled = [Compiler::C, Compiler::Llvm].into_iter().flat_map(|by| {
+        let missing = by.missing();
+        lowlevel::TABLES.iter().map(move |(name, source, calls)| {
+            let missing = missing.clone();
+            timed_trial(&format!("{name}_by_{by:?}"), move || match missing {
+                Some(why) => Ok(Completion::ignored_with(why)),
+                None => {
+                    check_compiled(by, source, calls);
+                    Ok(Completion::Completed)
+                }
+            })
+        })
+    });
+    let mut trials = vec![
         trial("functions_of_libraries", "ffi.h", functions_of_libraries),
         trial(
             "calls_through_descriptions",
@@ -158,5 +183,6 @@ fn main() -> ExitCode {
         ),
         trial("compression", "zlib.h", compression),
     ];
+    trials.extend(compiled);
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -21,7 +21,7 @@ const LINKAGE: i64 = 8;
 /// The variable with the address of the frame on the shadow stack.
 const FRAME: &str = "%roots";
 
-/// What is said of operations of programs with a just-in-time compiler.
+/// The reason why operations of programs with a just-in-time compiler are refused.
 const NO_JIT: &str = "the LLVM back end has no just-in-time compiler";
 
 /// A block with a value: its label, and the values that jumps from other labels pass.

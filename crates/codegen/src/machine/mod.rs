@@ -9,7 +9,7 @@
 //! [`lower_operations`] has an arm per operation and calls methods of a [`Machine`], which is split by subject:
 //! [`Operands`], [`Arithmetic`], [`Memory`], [`Objects`], [`Calls`], [`Exceptions`], [`Checks`] and [`Units`]. A machine
 //! whose code has expressions and functions of its own for barriers and allocations, as C has, implements them. One
-//! that has instructions and basic blocks implements [`Instructions`], over which [`ssa`] implements all others.
+//! that has instructions and basic blocks implements [`Instructions`], over which the module `ssa` implements all others.
 
 mod instructions;
 mod lower;

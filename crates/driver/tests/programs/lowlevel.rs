@@ -1,11 +1,9 @@
 //! Low-level code in user programs: `lltype`, `llmemory`, `rffi`, C libraries.
+//!
+//! Each binary of tests with these tables defines the macro `tables` that they are given to.
 
-use crate::support::check;
-
-#[test]
-fn containers_made_while_loading() {
-    check(
-        "
+tables! {
+    containers_made_while_loading: "
 from rpython.rtyper.lltypesystem import lltype
 POINT = lltype.Struct('POINT', ('x', lltype.Signed), ('y', lltype.Signed))
 NODE = lltype.GcForwardReference()
@@ -52,8 +50,7 @@ def rows(i):
     if i > 1:
         row = world.origin
     return row.x
-",
-        "
+" => "
         prebuilt() == 75
         walk(0) == 0
         walk(1) == 21
@@ -62,14 +59,9 @@ def rows(i):
         text() == \"ac3\"
         rows(1) == 3
         rows(2) == 5
-        ",
-    );
-}
+        ";
 
-#[test]
-fn parts_of_objects_of_the_heap() {
-    check(
-        "
+    parts_of_objects_of_the_heap: "
 from rpython.rtyper.lltypesystem import lltype
 PAIR = lltype.Struct('PAIR', ('a', lltype.Signed), ('b', lltype.Signed))
 PAIRS = lltype.GcArray(PAIR)
@@ -99,21 +91,15 @@ def field(n):
     items = lltype.direct_arrayitems(lltype.malloc(NUMBERS, n))
     items[0] = n
     return items[0]
-",
-        "
+" => "
         choose(1) == 11
         choose(0) == 21
         box(3) == 8
         box(0) == 8
         field(4) == 4
-        ",
-    );
-}
+        ";
 
-#[test]
-fn what_the_collector_would_not_see() {
-    check(
-        "
+    what_the_collector_would_not_see: "
 from rpython.rtyper.lltypesystem import lltype
 OBJECT = lltype.GcStruct('OBJECT', ('n', lltype.Signed))
 RAW = lltype.Struct('RAW', ('object', lltype.Ptr(OBJECT)))
@@ -125,18 +111,12 @@ def read():
     return raw.object.n
 def write():
     raw.object = lltype.malloc(OBJECT)
-",
-        "
+" => "
         read() == 5
         write() error a pointer to an object of the heap is stored in raw memory (*Struct RAW), where the collector does not look for it
-        ",
-    );
-}
+        ";
 
-#[test]
-fn function_pointers() {
-    check(
-        "
+    function_pointers: "
 from rpython.rtyper.lltypesystem import lltype
 from rpython.rtyper.annlowlevel import llhelper
 FUNC = lltype.FuncType([lltype.Signed], lltype.Signed)
@@ -157,19 +137,13 @@ def here(n):
     if n > 5:
         f = later
     return f(n)
-",
-        "
+" => "
         call(3) == 609
         here(4) == 8
         here(6) == 36
-        ",
-    );
-}
+        ";
 
-#[test]
-fn other_functions_once_translated() {
-    check(
-        "
+    other_functions_once_translated: "
 from rpython.rtyper.extfunc import register_external
 def slow(n):
     return eval('n')
@@ -186,18 +160,12 @@ register_external(nothing, [int], int, llfakeimpl=absent)
 def fake(n):
     try: return nothing(n)
     except OSError as e: return -e.errno
-",
-        "
+" => "
         replaced(4) == 11
         fake(2) == -2
-        ",
-    );
-}
+        ";
 
-#[test]
-fn addresses() {
-    check(
-        "
+    addresses: "
 from rpython.rtyper.lltypesystem import lltype, llmemory
 S = lltype.Struct('S', ('a', lltype.Char), ('b', lltype.Signed), ('c', lltype.Float))
 A = lltype.Array(lltype.Signed)
@@ -235,22 +203,16 @@ def null(n):
         adr = adr + n
     d = {adr: n}
     return bool(adr), d[adr], adr - llmemory.NULL
-",
-        "
+" => "
         overlapping(3) == 334
         memory(7) == 127
         field(2.5) == 2.5
         sizes() == [24,8,8]
         null(0) == [false,0,0]
         null(8) == [true,8,8]
-        ",
-    );
-}
+        ";
 
-#[test]
-fn c_strings_and_structures() {
-    check(
-        "
+    c_strings_and_structures: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 REC = rffi.CStruct('rec', ('size', rffi.INT), ('flags', rffi.UCHAR), ('next', rffi.VOIDP))
 def back(s):
@@ -294,8 +256,7 @@ def many():
     result = rffi.charpp2liststr(p)
     rffi.free_charpp(p)
     return result
-",
-        "
+" => "
         back('Hello') == \"JelloJeJel\"
         scoped('abc') == \"cba\"
         raw(3) == -25536
@@ -304,14 +265,9 @@ def many():
         casts(4294967297) == [1,1,4294967297,0.5]
         bytes_of(513) == 1002
         many() == [\"ab\",\"c\"]
-        ",
-    );
-}
+        ";
 
-#[test]
-fn functions_of_c_libraries() {
-    check(
-        "
+    functions_of_c_libraries: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 from rpython.rlib.rarithmetic import intmask
@@ -360,22 +316,16 @@ def errno(n):
     return get_saved_errno() * 10 + result
 def plain(n):
     return labs(n), mine(n)
-",
-        "
+" => "
         length('hello') == 5
         macro(1.25) == 2.5
         sum3(5) == 18
         callback(2) == 2201
         errno(7) == 69
         plain(-3) == [3,-2]
-        ",
-    );
-}
+        ";
 
-#[test]
-fn headers_that_a_program_writes_while_it_loads() {
-    check(
-        "
+    headers_that_a_program_writes_while_it_loads: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.tool.udir import udir
 from rpython.translator import cdir
@@ -396,17 +346,11 @@ def more(n):
     return n + 1
 def f(n):
     return thrice(n, more)
-",
-        "
+" => "
         f(4) == 15
-        ",
-    );
-}
+        ";
 
-#[test]
-fn variables_and_opaque_types_of_c() {
-    check(
-        "
+    variables_and_opaque_types_of_c: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 eci = ExternalCompilationInfo(
@@ -437,18 +381,12 @@ def box(n):
 def variable():
     set_counter(70)
     return int(get_counter()) + twice_counter()
-",
-        "
+" => "
         box(3) == [4,32]
         variable() == 210
-        ",
-    );
-}
+        ";
 
-#[test]
-fn what_the_c_compiler_knows() {
-    check(
-        "
+    what_the_c_compiler_knows: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.tool import rffi_platform
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
@@ -487,20 +425,14 @@ def nested():
     result = p.c_second.c_far
     lltype.free(p, flavor='raw')
     return result, rffi.sizeof(pair), rffi.offsetof(pair, 'c_second')
-",
-        "
+" => "
         numbers() == [2147483647,-5000000000,true,true,false]
         others() == [\"good day\",0.5,2]
         struct() == [1099511627774,24,8]
         nested() == [-7,32,8]
-        ",
-    );
-}
+        ";
 
-#[test]
-fn types_with_methods_and_constants() {
-    check(
-        "
+    types_with_methods_and_constants: "
 from rpython.rtyper.lltypesystem import lltype
 def double(p): return p.x * 2
 def scaled(p, n): return p.double() * n + p.UNIT
@@ -521,20 +453,14 @@ def methods(n):
 def loaded(): return known[0] * 100 + known[1] * 10 + known[2]
 def apart(): return known[3]
 def unit(): return POINT.UNIT
-",
-        "
+" => "
         methods(7) == 1244
         loaded() == 4332
         apart() == false
         unit() == 3
-        ",
-    );
-}
+        ";
 
-#[test]
-fn weak_references_to_low_level_objects() {
-    check(
-        "
+    weak_references_to_low_level_objects: "
 from rpython.rlib import rgc
 from rpython.rtyper.lltypesystem import llmemory, lltype
 POINT = lltype.GcStruct('POINT', ('x', lltype.Signed))
@@ -548,33 +474,21 @@ def weakly(n):
     w = forget(n)
     rgc.collect()
     return not llmemory.weakref_deref(lltype.Ptr(POINT), w)
-",
-        "
+" => "
         weakly(3) == true
-        ",
-    );
-}
+        ";
 
-#[test]
-fn pointers_to_functions_with_star_arguments() {
-    check(
-        "
+    pointers_to_functions_with_star_arguments: "
 from rpython.rtyper.annlowlevel import llhelper
 from rpython.rtyper.lltypesystem import lltype
 FUNC = lltype.Ptr(lltype.FuncType([lltype.Signed, lltype.Signed], lltype.Signed))
 def stars(*args): return args[0] - args[1]
 def pointed(): return llhelper(FUNC, stars)(50, 8)
-",
-        "
+" => "
         pointed() == 42
-        ",
-    );
-}
+        ";
 
-#[test]
-fn functions_that_entries_of_the_program_describe() {
-    check(
-        "
+    functions_that_entries_of_the_program_describe: "
 from rpython.annotator import model
 from rpython.rtyper.extregistry import ExtRegistryEntry
 from rpython.rtyper.lltypesystem import lltype
@@ -662,8 +576,7 @@ def kinds(n, s):
 def asks(n): return through(n)
 def loaded(): return now
 def half(n): return bare(n)
-",
-        "
+" => "
         consts(5, 'abc') == 12
         ops(5) == -4
         calls(5, 6) == 11
@@ -673,14 +586,9 @@ def half(n): return bare(n)
         asks(9) == 9
         loaded() == 4
         half(4) error specialize_call(): AttributeError: 'BareEntry' object has no attribute 'specialize_call'
-        ",
-    );
-}
+        ";
 
-#[test]
-fn arrays_shrink() {
-    check(
-        "
+    arrays_shrink: "
 from rpython.rlib import rgc
 from rpython.rtyper.lltypesystem import lltype
 S = lltype.GcStruct('S', ('n', lltype.Signed), ('chars', lltype.Array(lltype.Char)))
@@ -698,19 +606,13 @@ def array():
     return len(b), b[0]
 before = struct(), array()
 def prebuilt(): return before
-",
-        "
+" => "
         struct() == [77,2,\"B\"]
         array() == [1,5]
         prebuilt() == [[77,2,\"B\"],[1,5]]
-        ",
-    );
-}
+        ";
 
-#[test]
-fn lists_of_characters_and_instances_as_pointers() {
-    check(
-        "
+    lists_of_characters_and_instances_as_pointers: "
 from rpython.rlib import rgc
 from rpython.rtyper import rclass
 from rpython.rtyper.debug import ll_assert
@@ -741,23 +643,17 @@ class Entry(ExtRegistryEntry):
     def compute_annotation(self): return None
 described = Described()
 def of_a_type(): return described
-",
-        r#"
+" => r#"
         letters(3) == ["axab",4,98]
         wrong(3) error a list of characters is required, not one of an int
         instance(7) == 7
         maths(4.0) == [2.0,false,4.0,3]
         of_a_type() error a prebuilt instance of Described, which has an entry for its type: only entries for functions are known
-        "#,
-    );
-}
+        "#;
 
-/// What is written to raw memory at one type is read at any other, and through pointers
-/// into objects of the heap.
-#[test]
-fn memory_that_several_types_share() {
-    check(
-        "
+    /// What is written to raw memory at one type is read at any other, and through pointers
+    /// into objects of the heap.
+    memory_that_several_types_share: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.llmemory import cast_ptr_to_adr
 NUMBER = lltype.Struct('NUMBER', ('n', lltype.Signed), ('m', lltype.Signed))
@@ -795,22 +691,16 @@ def into_objects(x):
     return box.n, numbers[1]
 def empty():
     return cast_ptr_to_adr(one) == cast_ptr_to_adr(two)
-",
-        "
+" => "
         chars_as_int(98) == 98
         struct_as_chars(1) == 261
         union(1) == 4609
         into_objects(7) == [7,8]
         empty() == false
-        ",
-    );
-}
+        ";
 
-/// Every C integer type has a name, and a type of pointers to it.
-#[test]
-fn integer_types_of_c() {
-    check(
-        "
+    /// Every C integer type has a name, and a type of pointers to it.
+    integer_types_of_c: "
 from rpython.rlib.unroll import unrolling_iterable
 from rpython.rtyper.lltypesystem import lltype, rffi
 number_types = unrolling_iterable(rffi.NUMBER_TYPES)
@@ -823,18 +713,12 @@ def through_pointer(x):
     with lltype.scoped_alloc(rffi.INT_LEAST16_TP.TO, 1) as p:
         p[0] = rffi.cast(rffi.INT_LEAST16_T, x)
         return rffi.cast(lltype.Signed, p[0])
-",
-        "
+" => "
         number(1) == 42
         through_pointer(65537) == 1
-        ",
-    );
-}
+        ";
 
-#[test]
-fn results_of_c_functions_are_numbers_to_reckon_with() {
-    check(
-        "
+    results_of_c_functions_are_numbers_to_reckon_with: "
 from rpython.rlib.rarithmetic import r_uint
 from rpython.rtyper.lltypesystem import rffi
 absolute = rffi.llexternal('abs', [rffi.INT], rffi.INT)
@@ -845,19 +729,13 @@ def number():
     if process():
         return process() + r_uint(1) > process()
     return False
-",
-        "
+" => "
         sum(-5) == 6
         number() == true
-        ",
-    );
-}
+        ";
 
-/// The items of lists of characters as raw memory that stays in place.
-#[test]
-fn lists_that_stay_in_place() {
-    check(
-        "
+    /// The items of lists of characters as raw memory that stays in place.
+    lists_that_stay_in_place: "
 from rpython.rlib import buffer, rgc
 from rpython.rtyper.lltypesystem import rffi
 def letters(n):
@@ -875,19 +753,13 @@ def buffers(n):
     part.get_raw_address()[1] = 'z'
     part.setslice(2, '12')
     return b.as_str(), b.typed_read(rffi.SHORT, 0)
-",
-        r#"
+" => r#"
         letters(5) == ["axyaa","a",100]
         buffers(5) == ["abz12",25185]
-        "#,
-    );
-}
+        "#;
 
-/// What has no low-level type goes into a function with `specialize:ll` as it is.
-#[test]
-fn strings_for_low_level_helpers() {
-    check(
-        "
+    /// What has no low-level type goes into a function with `specialize:ll` as it is.
+    strings_for_low_level_helpers: "
 from rpython.rlib.objectmodel import specialize
 @specialize.ll()
 def text(s, n):
@@ -897,15 +769,9 @@ def text(s, n):
 @specialize.ll_and_arg(1)
 def upper(s, end): return s.upper() + end
 def f(n): return text('ab', n) + text(['c'] * n, n) + upper('q' * n, 'z')
-",
-        "f(3) == \"abxxxcccQQQz\"",
-    );
-}
+" => "f(3) == \"abxxxcccQQQz\"";
 
-#[test]
-fn timestamps() {
-    check(
-        "
+    timestamps: "
 from rpython.rtyper.lltypesystem import lltype
 from rpython.rtyper.lltypesystem.lloperation import llop
 def unit():
@@ -913,10 +779,8 @@ def unit():
 def goes_on():
     before = llop.ll_read_timestamp(lltype.Signed)
     return llop.ll_read_timestamp(lltype.Signed) >= before
-",
-        "
+" => "
         unit() == 1
         goes_on() == true
-        ",
-    );
+        ";
 }

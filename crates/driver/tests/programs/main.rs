@@ -5,6 +5,19 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+/// A test for each table of calls.
+macro_rules! tables {
+    ($($(#[$meta:meta])* $name:ident: $source:literal => $calls:literal;)*) => {
+        $(
+            $(#[$meta])*
+            #[test]
+            fn $name() {
+                crate::support::check($source, $calls);
+            }
+        )*
+    };
+}
+
 mod c_types;
 mod constants;
 mod containers;

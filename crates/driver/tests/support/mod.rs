@@ -7,6 +7,8 @@
 )]
 
 mod arguments;
+#[allow(dead_code, reason = "not every binary has a harness for it")]
+pub(crate) mod compiled;
 
 use arguments::split;
 
