@@ -165,7 +165,7 @@ fn main() -> ExitCode {
         let missing = by.missing();
         lowlevel::TABLES.iter().map(move |(name, source, calls)| {
             let missing = missing.clone();
-            timed_trial(&format!("{name}_by_{by:?}"), move || match missing {
+            timed_trial(format!("{name}_by_{by:?}"), move || match missing {
                 Some(why) => Ok(Completion::ignored_with(why)),
                 None => {
                     check_compiled(by, source, calls);
