@@ -6,16 +6,17 @@ use taipan_base::{Diagnostic, ErrorCode};
 use taipan_codegen::CodegenError;
 use taipan_codegen_cranelift::{LoadedImage, call_function};
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::{FuncSym, HeapError, LLGraph};
+use taipan_lltype::{FuncSym, HeapError, LLGraph, LLValue, Memory};
 
 use crate::LoadOptions;
 use crate::build::native_image;
 use crate::c::load_c;
 use crate::db::Database;
-use crate::engine::{CallOutcome, Engine, residual_text, with_interpreter};
+use crate::engine::{CallOutcome, Engine, residual_text, with_interpreter, without_jit};
 use crate::fault::{Failure, guarded};
 use crate::modes::jit_is_on;
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
+use crate::ootype::{evaluated, with_oo_interpreter};
 use crate::program::load;
 use crate::python::call_python;
 use crate::stages::lowlevel_errors::codegen_failure;
@@ -72,6 +73,18 @@ pub fn call(
                     interpret((db, roots), i, &root, &request.args)
                 })
             }),
+            Engine::Ootype => {
+                without_jit(request.jit.as_ref())?;
+                timings.phase("execute", || {
+                    with_oo_interpreter(db, roots, |interp| {
+                        interp.fuel = Some(CALL_FUEL);
+                        let values = lowlevel_args(interp.memory(), &root, &request.args);
+                        let values = values.map_err(Failure::Usage)?;
+                        let result = evaluated(db, roots, interp, &root, &values)?;
+                        outcome((db, roots), interp.memory(), &root, result)
+                    })
+                })
+            }
             Engine::C if request.jit.is_some() => Err(Failure::Usage(
                 "a just-in-time compiler makes its code by Cranelift, not by way of C".to_owned(),
             )),
@@ -153,9 +166,20 @@ fn interpret(
 ) -> Result<CallOutcome, Failure> {
     interp.fuel = Some(CALL_FUEL);
     let values = lowlevel_args(&mut interp.heap, root, args).map_err(Failure::Usage)?;
-    match interp.eval(root, values) {
+    let result = interp.eval(root, values);
+    outcome((db, roots), &mut interp.heap, root, result)
+}
+
+/// How a call in an interpreter ended.
+fn outcome(
+    (db, roots): (&Database, Roots),
+    memory: &mut dyn Memory,
+    root: &FuncSym,
+    result: Result<LLValue, LLError>,
+) -> Result<CallOutcome, Failure> {
+    match result {
         Ok(v) => {
-            let json = to_json(&mut interp.heap, v, root.ty().result);
+            let json = to_json(memory, v, root.ty().result);
             json.map(CallOutcome::Returned).map_err(bad_result)
         }
         Err(LLError::Raised(e)) => Ok(CallOutcome::Raised {

@@ -171,7 +171,9 @@ impl Reader {
                     let n: Option<u64> = self.number(key.get_ref(), value);
                     config.threads = n.and_then(|n| usize::try_from(n).ok());
                 }
-                "engine" => config.engine = self.one_of(value, &["native", "llinterp", "c"]),
+                "engine" => {
+                    config.engine = self.one_of(value, &["native", "llinterp", "ootype", "c"])
+                }
                 "env" => config.env = self.variables(value),
                 "rules" => config.rules = self.rules(value),
                 "cache" => config.cache = self.truth("cache", value),

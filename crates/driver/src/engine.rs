@@ -23,6 +23,8 @@ use crate::value::counts_json;
 pub enum Engine {
     /// The interpreter of low-level graphs.
     LLInterp,
+    /// The interpreter of object-oriented low-level graphs.
+    Ootype,
     /// Machine code in memory.
     Native,
     /// Machine code in memory that the C compiler made.
@@ -47,6 +49,17 @@ pub enum CallOutcome {
 
 pub(crate) fn residual_text(db: &Database, roots: Roots, g: &LLGraph) -> String {
     print_graph(g, lowlevel_names(db, roots.program(db), g))
+}
+
+/// There is no just-in-time compiler for object-oriented graphs.
+pub(crate) fn without_jit(jit: Option<&JitOptions>) -> Result<(), Failure> {
+    match jit {
+        None => Ok(()),
+        Some(_) => Err(Failure::Usage(
+            "there is no just-in-time compiler for object-oriented graphs: leave out --jit"
+                .to_owned(),
+        )),
+    }
 }
 
 /// Runs something in an interpreter of low-level graphs; with options, in one that compiles the loops

@@ -39,6 +39,7 @@ mod modes;
 mod names;
 mod native_jit;
 mod observer;
+mod ootype;
 mod parallel;
 mod prefetch;
 mod profile;

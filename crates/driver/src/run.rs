@@ -8,7 +8,7 @@ use taipan_annotator::Roots;
 use taipan_codegen_cranelift::{LoadedImage, run_program};
 use taipan_language::Machine;
 use taipan_llinterp::{LLError, LLInterpreter};
-use taipan_lltype::{FuncSym, LLGraph};
+use taipan_lltype::{FuncSym, LLGraph, LLValue, Memory};
 use taipan_platform::runner;
 
 use crate::LoadOptions;
@@ -16,9 +16,10 @@ use crate::build::{build, program_image};
 use crate::bundle::has_compiler;
 use crate::c::{COptions, build_c};
 use crate::db::Database;
-use crate::engine::{Engine, residual_text, with_interpreter};
+use crate::engine::{Engine, residual_text, with_interpreter, without_jit};
 use crate::fault::{Failure, guarded};
 use crate::native_jit::{JitOptions, jit_image, with_native_jit};
+use crate::ootype::{evaluated, with_oo_interpreter};
 use crate::program::load;
 use crate::python::run_python;
 use crate::stages::lowlevel_errors;
@@ -65,6 +66,18 @@ pub fn run(
             timings.phase("execute", || {
                 with_interpreter(db, roots, request.jit.as_ref(), |i| {
                     interpret_program((db, roots), i, &root, &request.argv)
+                })
+            })
+        })?,
+        Engine::Ootype => guarded(|| {
+            without_jit(request.jit.as_ref())?;
+            let program = load(db, &request.target, options)?;
+            let (roots, root) = typed_program(db, program, timings)?;
+            timings.phase("execute", || {
+                with_oo_interpreter(db, roots, |interp| {
+                    let args = program_args(interp.memory(), &root, &request.argv)?;
+                    let result = evaluated(db, roots, interp, &root, &args)?;
+                    exit_code((db, roots), result)
                 })
             })
         })?,
@@ -166,6 +179,16 @@ fn interpret_program(
     root: &FuncSym,
     argv: &[String],
 ) -> Result<i32, Failure> {
+    let args = program_args(&mut interp.heap, root, argv)?;
+    exit_code((db, roots), interp.eval(root, args))
+}
+
+/// The arguments of a program's entry point.
+fn program_args(
+    memory: &mut dyn Memory,
+    root: &FuncSym,
+    argv: &[String],
+) -> Result<Vec<LLValue>, Failure> {
     let argv = Literal::List(
         argv.iter()
             .map(|a| Literal::Str(a.clone().into_bytes()))
@@ -173,9 +196,17 @@ fn interpret_program(
     );
     let mut args = Vec::new();
     for ty in &root.ty().args {
-        args.push(to_lowlevel(&mut interp.heap, &argv, *ty).map_err(Failure::Usage)?);
+        args.push(to_lowlevel(memory, &argv, *ty).map_err(Failure::Usage)?);
     }
-    match interp.eval(root, args) {
+    Ok(args)
+}
+
+/// The exit code of a program in an interpreter.
+fn exit_code(
+    (db, roots): (&Database, Roots),
+    result: Result<LLValue, LLError>,
+) -> Result<i32, Failure> {
+    match result {
         Ok(v) => Ok(v.as_i64().unwrap_or(0) as i32),
         Err(LLError::Exit(code)) => Ok(code),
         Err(LLError::Raised(e)) => {

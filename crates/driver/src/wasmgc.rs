@@ -27,6 +27,9 @@ use crate::typed::typed_program;
 /// The name of the target in diagnostics.
 const TARGET: &str = "WebAssembly with the host's collector";
 
+/// The option that chooses it.
+const OPTION: &str = "--backend wasmgc";
+
 /// Makes a module of a program, and beside it the script that runs it.
 pub fn build_wasmgc(
     db: &Database,
@@ -108,7 +111,7 @@ fn linked(db: &Database, roots: Roots, root: &FuncSym, names: bool) -> Result<Ve
 fn plain(lack: &Lack) -> Failure {
     let message = format!("{TARGET} has {}", lack.what());
     let d = Diagnostic::error(ErrorCode::NotOnTheTarget, None, message);
-    d.with_help(lack.instead()).into()
+    d.with_help(lack.instead(OPTION)).into()
 }
 
 /// The functions so far. A function comes behind one that refers to it.
@@ -139,7 +142,7 @@ impl Found {
             }
             let message = format!("{TARGET} has {}", lack.what());
             let d = Diagnostic::error(ErrorCode::NotOnTheTarget, first, message);
-            out.push(with_way(d, way, "it is needed here").with_help(lack.instead()));
+            out.push(with_way(d, way, "it is needed here").with_help(lack.instead(OPTION)));
         }
         Failure::Diagnostics(out)
     }

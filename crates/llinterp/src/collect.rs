@@ -1,7 +1,7 @@
 //! Collections: what frames keep alive, and calls of finalizers.
 
-use taipan_graph::{BlockId, ExitSwitch, VarId};
-use taipan_lltype::{LLGraph, LLOperand, LLValue, Trigger, TypeKind};
+use taipan_graph::{BlockId, Dialect, ExitSwitch, Graph, Operand, VarId};
+use taipan_lltype::{LLValue, Trigger, TypeKind};
 
 use crate::interp::{LLInterpreter, Stop};
 
@@ -86,7 +86,7 @@ impl LLInterpreter<'_> {
 
 /// The variables of a block that are used after one of its operations. In graphs in SSI
 /// form no others are alive.
-fn used_after(graph: &LLGraph, block: BlockId, i: usize) -> Vec<VarId> {
+pub(crate) fn used_after<D: Dialect>(graph: &Graph<D>, block: BlockId, i: usize) -> Vec<VarId> {
     let block = graph.block(block);
     let operations = block.operations.iter().skip(i + 1).flat_map(|op| &op.args);
     let links = block.exits.iter().flat_map(|l| &l.args);
@@ -95,5 +95,5 @@ fn used_after(graph: &LLGraph, block: BlockId, i: usize) -> Vec<VarId> {
         _ => None,
     };
     let all = operations.chain(links).chain(switch);
-    all.filter_map(LLOperand::as_var).collect()
+    all.filter_map(Operand::as_var).collect()
 }

@@ -12,8 +12,7 @@ mod finalize;
 use std::fmt;
 use std::sync::Arc;
 
-use finalize::Finalizers;
-pub use finalize::Trigger;
+pub use finalize::{Collected, Finalizers, Trigger};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -542,31 +541,15 @@ impl<'p> Heap<'p> {
     /// given words, which need not be pointers.
     pub fn collect(&mut self, roots: impl Iterator<Item = u64>) {
         let mut todo: Vec<usize> = roots.map(|w| (w >> 32) as usize).collect();
-        todo.extend(self.waiting());
+        todo.extend(self.finalizers.waiting());
         for i in 0..self.objects.len() {
             if matches!(self.objects[i].state, State::Static | State::Raw(_)) {
-                todo.extend(self.gc_words(i).iter().map(|w| (w >> 32) as usize));
+                todo.extend(self.references(i));
             }
         }
         self.mark_from(todo);
         self.finalize_dead();
         self.sweep();
-    }
-
-    /// Marks the objects of these numbers, where there are such, and what they refer to.
-    fn mark_from(&mut self, mut todo: Vec<usize>) {
-        while let Some(i) = todo.pop() {
-            match self.objects.get_mut(i) {
-                Some(o) if matches!(o.state, State::Gc | State::Weak) && !o.marked => {
-                    o.marked = true;
-                    if matches!(o.state, State::Weak) {
-                        continue;
-                    }
-                    todo.extend(self.gc_words(i).iter().map(|w| (w >> 32) as usize));
-                }
-                _ => {}
-            }
-        }
     }
 
     fn sweep(&mut self) {

@@ -34,7 +34,7 @@ impl Lack {
     /// The missing feature, for a sentence that says where: "there is no ... ".
     pub fn what(&self) -> String {
         match self {
-            Lack::RawMemory => "no raw memory: all objects are the host collector's".into(),
+            Lack::RawMemory => "no raw memory: all objects are the collector's".into(),
             Lack::Addresses => {
                 "no addresses: a reference to an object is no number, and there is none to a part of it"
                     .into()
@@ -58,36 +58,32 @@ impl Lack {
         }
     }
 
-    /// The remedy.
-    pub fn instead(&self) -> &'static str {
-        match self {
+    /// The remedy. `option` is the option by which the program has this target.
+    pub fn instead(&self, option: &str) -> String {
+        let instead = match self {
             Lack::RawMemory => {
-                "keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there \
-                 is raw memory"
+                "keep the data in lists, strings or instances; or leave out `@`: without it there is raw memory"
             }
             Lack::Addresses | Lack::Reinterpretation => {
-                "use indices into lists and strings; or leave out `--backend wasmgc`: with linear memory objects have \
-                 addresses"
+                "use indices into lists and strings; or leave out `@`: without it objects have addresses"
             }
             Lack::Finalizers => {
-                "release the resource where it is no longer needed (`try`/`finally`, `with`); or leave out \
-                 `--backend wasmgc`"
+                "release the resource where it is no longer needed (`try`/`finally`, `with`); or leave out `@`"
             }
             Lack::WeakReferences => {
-                "remove entries from the table where the object is no longer needed; or leave out `--backend wasmgc`"
+                "remove entries from the table where the object is no longer needed; or leave out `@`"
             }
             Lack::ThreadLocals => "use a global variable",
             Lack::Jit => "leave out `--jit`",
-            Lack::WideIntegers => {
-                "keep two words of 64 bits, or an rbigint; or leave out `--backend wasmgc`"
-            }
+            Lack::WideIntegers => "keep two words of 64 bits, or an rbigint; or leave out `@`",
             Lack::IdentityOfArrays => {
-                "give the object a number of its own in a field; or leave out `--backend wasmgc`"
+                "give the object a number of its own in a field; or leave out `@`"
             }
             Lack::Function(_) | Lack::Operation(_) => {
-                "keep it out of what the program can reach on this target; or leave out `--backend wasmgc`"
+                "keep it out of what the program can reach on this target; or leave out `@`"
             }
-        }
+        };
+        instead.replace('@', option)
     }
 }
 

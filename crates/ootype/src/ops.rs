@@ -112,6 +112,12 @@ object_ops! {
     NewWeakref = "oonew_weakref", EFFECT | GC, (object: Reference) -> Reference;
     /// The object of a weak reference, or null.
     Deref = "ooderef", READ, (weakref: Reference) -> Reference;
+    /// Has the finalizer of its class called with an object once it is dead.
+    Finalize = "oofinalize", EFFECT, (object: Reference, finalizer: Any) -> Void;
+    /// Has an object put into a queue once it is dead. The queue is the method that is called then.
+    Enqueue = "ooenqueue", EFFECT, (queue: Reference, object: Reference) -> Void;
+    /// Takes an object out of a queue of dead ones, or null.
+    NextDead = "oonext_dead", EFFECT, (queue: Reference) -> Reference;
 }
 
 impl OOOp {
@@ -146,6 +152,7 @@ impl OOOp {
                     | JitConditionalCall
                     | JitConditionalCallValue
                     | StackCheck
+                    | GcCollect
                     | LlReadTimestamp
                     | DebugAssert
                     | DebugFatalerror

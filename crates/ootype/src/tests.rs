@@ -22,7 +22,14 @@ fn lowered(text: &str) -> String {
             text
         }
         Err(found) => (found.iter())
-            .map(|e| format!("at {}: {}; {}\n", e.at, e.lack.what(), e.lack.instead()))
+            .map(|e| {
+                format!(
+                    "at {}: {}; {}\n",
+                    e.at,
+                    e.lack.what(),
+                    e.lack.instead("--backend wasmgc")
+                )
+            })
             .collect(),
     }
 }
@@ -181,10 +188,10 @@ fn what_has_no_translation() {
         )));
     }
     expect![[r#"
-        at 7: no raw memory: all objects are the host collector's; keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
-        at 8: no raw memory: all objects are the host collector's; keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
-        at 9: no addresses: a reference to an object is no number, and there is none to a part of it; use indices into lists and strings; or leave out `--backend wasmgc`: with linear memory objects have addresses
-        at 10: no way to read or write several bytes of an object as one number; use indices into lists and strings; or leave out `--backend wasmgc`: with linear memory objects have addresses
+        at 7: no raw memory: all objects are the collector's; keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
+        at 8: no raw memory: all objects are the collector's; keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
+        at 9: no addresses: a reference to an object is no number, and there is none to a part of it; use indices into lists and strings; or leave out `--backend wasmgc`: without it objects have addresses
+        at 10: no way to read or write several bytes of an object as one number; use indices into lists and strings; or leave out `--backend wasmgc`: without it objects have addresses
         at 11: no identity hash of strings, lists and tuples, only of instances; give the object a number of its own in a field; or leave out `--backend wasmgc`
         at 12: no thread-local values: there is one thread; use a global variable
     "#]].assert_eq(&told);

@@ -51,8 +51,9 @@ impl OOType {
             TypeKind::Float => OOType::Float,
             TypeKind::SingleFloat => OOType::SingleFloat,
             TypeKind::Ptr(to) => OOType::reference(*to),
-            TypeKind::Address
-            | TypeKind::Struct(_)
+            // There is no arithmetic on it.
+            TypeKind::Address => OOType::Object,
+            TypeKind::Struct(_)
             | TypeKind::Array(_)
             | TypeKind::FixedArray(..)
             | TypeKind::Func(_)

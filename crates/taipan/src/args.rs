@@ -241,6 +241,8 @@ pub(crate) struct Common {
 pub(crate) enum Engine {
     /// The interpreter of low-level graphs.
     Llinterp,
+    /// The interpreter of object-oriented low-level graphs.
+    Ootype,
     /// Machine code in memory.
     Native,
     /// Machine code by way of C.

@@ -56,7 +56,7 @@ fn prepare(args: &CallArgs, context: &mut Context) {
     context.load.checked = args
         .checks
         .lldebug
-        .unwrap_or(args.engine != Engine::Llinterp);
+        .unwrap_or(!matches!(args.engine, Engine::Llinterp | Engine::Ootype));
     context.load.collector = args.collector.gc();
     context.load.passes = args.passes.at(None);
     context.load.translation.jit = args.jit;
@@ -93,6 +93,7 @@ impl Answers {
 pub(crate) fn engine(engine: Engine) -> taipan_driver::Engine {
     match engine {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
+        Engine::Ootype => taipan_driver::Engine::Ootype,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => taipan_driver::Engine::C,
         Engine::Python => taipan_driver::Engine::Python,

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     context.consent();
     let configured = context.config.engine.as_deref().map(|e| match e {
         "llinterp" => Engine::Llinterp,
+        "ootype" => Engine::Ootype,
         "c" => Engine::C,
         "python" => Engine::Python,
         _ => Engine::Native,
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
     };
     let engine = match chosen.unwrap_or(Engine::Native) {
         Engine::Llinterp => taipan_driver::Engine::LLInterp,
+        Engine::Ootype => taipan_driver::Engine::Ootype,
         Engine::Native if args.code.backend == Some(Backend::C) => taipan_driver::Engine::C,
         Engine::Native => taipan_driver::Engine::Native,
         Engine::C => taipan_driver::Engine::C,

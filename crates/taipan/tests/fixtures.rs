@@ -1,5 +1,5 @@
 //! Every program in fixtures/ on every engine: what it prints must be the same in the
-//! low-level interpreter, as machine code in memory and as an executable. cpython.rs
+//! low-level interpreters, as machine code in memory and as an executable. cpython.rs
 //! compares them with CPython 2.7.
 
 mod support {
@@ -95,20 +95,26 @@ fn programs_end_as_they_should() {
     }
 }
 
-#[test]
-fn llinterp_agrees() {
+/// Compares with an interpreter.
+fn interpreter_agrees(engine: &str) {
     check(
-        "llinterp",
+        engine,
         |_| true,
         |target, args| {
-            let all: Vec<&str> = ["run", "--engine", "llinterp", target]
-                .iter()
-                .chain(args)
-                .copied()
-                .collect();
+            let all = [&["run", "--engine", engine, target], args].concat();
             taipan(&all)
         },
     );
+}
+
+#[test]
+fn llinterp_agrees() {
+    interpreter_agrees("llinterp");
+}
+
+#[test]
+fn ootype_agrees() {
+    interpreter_agrees("ootype");
 }
 
 #[test]

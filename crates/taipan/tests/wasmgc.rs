@@ -304,45 +304,45 @@ fn missing() -> Result<(), Failed> {
            |
            = help: keep two words of 64 bits, or an rbigint; or leave out `--backend wasmgc`
 
-        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the host collector's
+        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the collector's
           --> missing.py:30:20
            |
         30 |         return len(rffi.charp2str(p))
            |                    ^^^^^^^^^^^^^^^^^ it is needed here
            |
-           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
+           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
 
-        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the host collector's
+        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the collector's
           --> missing.py:30:9
            |
         30 |         return len(rffi.charp2str(p))
            |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ it is needed here
            |
-           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
+           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
 
-        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the host collector's
+        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the collector's
           --> missing.py:29:10
            |
         29 |     with rffi.scoped_str2charp(what) as p:
            |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^ it is needed here
            |
-           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
+           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
 
-        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the host collector's
+        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the collector's
           --> missing.py:21:9
            |
         21 |     p = lltype.malloc(POINT, flavor='raw')
            |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ it is needed here
            |
-           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
+           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
 
-        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the host collector's
+        error[TP0504]: WebAssembly with the host's collector has no raw memory: all objects are the collector's
           --> missing.py:24:5
            |
         24 |     lltype.free(p, flavor='raw')
            |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ it is needed here
            |
-           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: with linear memory there is raw memory
+           = help: keep the data in lists, strings or instances; or leave out `--backend wasmgc`: without it there is raw memory
 
         error[TP0504]: WebAssembly with the host's collector has no threads: thread_start() cannot be called
           --> missing.py:56:5

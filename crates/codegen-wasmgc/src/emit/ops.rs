@@ -11,6 +11,17 @@ use crate::host;
 use crate::symbols::{Callee, Global, Glue, TypeSym};
 use crate::types::{OBJECT, val_type};
 
+/// Finalizers of the shipped library that need not run: the host frees the same when the program ends.
+const HARMLESS: &[&str] = &["rpython.rlib.rthread.Lock.__del__"];
+
+fn is_harmless(finalizer: &OOOperand) -> bool {
+    matches!(
+        finalizer,
+        OOOperand::Const(LLConst::Func(f) | LLConst::Void(VoidConst::Func(f)))
+            if HARMLESS.contains(&f.name())
+    )
+}
+
 impl Emitter<'_> {
     /// The instructions of an operation: its result is on the stack behind them.
     pub(super) fn instructions(&mut self, op: &Operation<ObjectOriented>) -> Result<(), Lack> {
@@ -71,6 +82,8 @@ impl Emitter<'_> {
                 self.narrow(OOType::Object, *self.graph.ty(op.result));
                 Ok(())
             }
+            ObjectOp::Finalize if is_harmless(&args[1]) => Ok(()),
+            ObjectOp::Finalize | ObjectOp::Enqueue | ObjectOp::NextDead => Err(Lack::Finalizers),
         }
     }
 
@@ -122,8 +135,10 @@ impl Emitter<'_> {
                 let callee = self.symbols.callee(Callee::Func(f));
                 self.on(args, &[Ins::Call(callee)])
             }
+            // The host decides when it collects.
+            PlainOp::GcCollect
             // Sections of debug output are never on.
-            PlainOp::DebugPrint
+            | PlainOp::DebugPrint
             // There are no tracebacks.
             | PlainOp::DebugStartTraceback
             | PlainOp::DebugRecordTraceback

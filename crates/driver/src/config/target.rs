@@ -154,7 +154,8 @@ impl Reader {
                 "env" => target.env = self.variables(value),
                 "target-options" => target.target_options = self.texts(name, value),
                 "engine" => {
-                    target.engine = self.one_of(value, &["native", "llinterp", "c", "python"]);
+                    target.engine =
+                        self.one_of(value, &["native", "llinterp", "ootype", "c", "python"]);
                 }
                 "backend" => {
                     target.backend =

@@ -39,18 +39,14 @@ pub(crate) fn fault(db: &dyn Db, roots: Roots, f: &Fault) -> Diagnostic {
         ),
         _ => (&*f.message, None),
     };
-    let mut spans: Vec<Span> = (f.calls.iter())
-        .filter_map(|place| span_of(db, roots, place))
-        .collect();
-    spans.dedup();
-    let own = |s: &Span| !s.file.path(db).as_str().starts_with(SHIPPED);
-    let first = spans.iter().position(own).unwrap_or(0);
-    let mut calls = spans.into_iter().skip(first);
-    let mut d = Diagnostic::error(ErrorCode::UnsafeForMachineCode, calls.next(), message);
-    for call in calls.take(MOST_CALLS) {
-        d = d.with_note(Some(call), "called here");
-    }
-    d = d.with_note(
+    let d = with_calls(
+        db,
+        roots,
+        ErrorCode::UnsafeForMachineCode,
+        message,
+        &f.calls,
+    );
+    let d = d.with_note(
         None,
         format!("the operation is `{}` in {}", f.operation, f.graph),
     );
@@ -58,6 +54,32 @@ pub(crate) fn fault(db: &dyn Db, roots: Roots, f: &Fault) -> Diagnostic {
         Some(help) => d.with_help(help),
         None => d,
     }
+}
+
+/// A feature that the target lacks, at the innermost place in the program's own files, with the calls that led there.
+pub(crate) fn lack(db: &dyn Db, roots: Roots, calls: &[CodePlace], message: &str) -> Diagnostic {
+    with_calls(db, roots, ErrorCode::NotOnTheTarget, message, calls)
+}
+
+fn with_calls(
+    db: &dyn Db,
+    roots: Roots,
+    code: ErrorCode,
+    message: &str,
+    calls: &[CodePlace],
+) -> Diagnostic {
+    let mut spans: Vec<Span> = (calls.iter())
+        .filter_map(|place| span_of(db, roots, place))
+        .collect();
+    spans.dedup();
+    let own = |s: &Span| !s.file.path(db).as_str().starts_with(SHIPPED);
+    let first = spans.iter().position(own).unwrap_or(0);
+    let mut calls = spans.into_iter().skip(first);
+    let mut d = Diagnostic::error(code, calls.next(), message);
+    for call in calls.take(MOST_CALLS) {
+        d = d.with_note(Some(call), "called here");
+    }
+    d
 }
 
 /// A hint that cannot be fulfilled: at the hint, with the way to the value that it depends on.

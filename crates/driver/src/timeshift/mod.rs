@@ -97,6 +97,10 @@ pub fn timeshift(
             Engine::C => Err(Failure::Usage(
                 "timeshifted code is made by Cranelift, not by way of C".to_owned(),
             )),
+            Engine::Ootype => Err(Failure::Usage(
+                "residual code is on low-level types: use the engine `llinterp` or `native`"
+                    .to_owned(),
+            )),
             Engine::Python => Err(Failure::Usage(
                 "Python does not run residual code: use the engine `llinterp` or `native`"
                     .to_owned(),

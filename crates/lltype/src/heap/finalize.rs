@@ -10,43 +10,54 @@ use crate::Addr;
 /// is known; 0 for objects whose class has `__del__`.
 pub type Trigger = u64;
 
-/// Objects with finalizers, alive and dead.
-#[derive(Default)]
-pub(super) struct Finalizers {
-    /// In the order of registration: number of the object, and its queue.
+/// Objects of a heap by number, during a collection.
+pub trait Collected {
+    /// Whether an object is managed by the collector.
+    fn is_collected(&self, i: usize) -> bool;
+
+    /// Whether it was found to be alive.
+    fn is_marked(&self, i: usize) -> bool;
+
+    /// The numbers of the objects that it refers to; others may be among them.
+    fn references(&mut self, i: usize) -> Vec<usize>;
+
+    /// Marks the objects of these numbers, where there are such, and those that they refer to.
+    fn mark_from(&mut self, todo: Vec<usize>);
+
+    /// Clears the weak references to dead objects. Weak references among `revived` live on as well as marked ones.
+    fn clear_weakrefs(&mut self, revived: &FxHashMap<usize, usize>);
+}
+
+/// Objects with finalizers, alive and dead, by number.
+#[derive(Default, Debug)]
+pub struct Finalizers {
+    /// In the order of registration: the object, and its queue.
     registered: Vec<(usize, Trigger)>,
     /// Those whose class has a light one.
     light: Vec<usize>,
-    due: Vec<Addr>,
-    queued: Vec<(Addr, Trigger)>,
+    due: Vec<usize>,
+    queued: Vec<(usize, Trigger)>,
 }
 
-impl Heap<'_> {
+impl Finalizers {
     /// Notes that an object is to be finalized: by `__del__` of its class, or by the
-    /// queue with that trigger.
-    pub fn register(&mut self, trigger: Trigger, addr: Addr) {
-        let i = (addr >> 32) as usize;
-        let light = trigger == 0 && self.objects.get(i).is_some_and(|o| self.is_light(o));
+    /// queue with that trigger. Light finalizers come last.
+    pub fn register(&mut self, trigger: Trigger, object: usize, light: bool) {
         match light {
-            true => self.finalizers.light.push(i),
-            false => self.finalizers.registered.push((i, trigger)),
+            true => self.light.push(object),
+            false => self.registered.push((object, trigger)),
         }
     }
 
-    fn is_light(&self, o: &Object) -> bool {
-        let destructor = self.program.destructor(o.ty);
-        destructor.is_some_and(|f| self.program.is_light_destructor(&f))
-    }
-
     /// Takes the objects whose `__del__` is to be called, in order.
-    pub fn take_due(&mut self) -> Vec<Addr> {
-        std::mem::take(&mut self.finalizers.due)
+    pub fn take_due(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.due)
     }
 
     /// The queues that hold objects.
     pub fn queues(&self) -> Vec<Trigger> {
         let mut out = Vec::new();
-        for (_, trigger) in &self.finalizers.queued {
+        for (_, trigger) in &self.queued {
             if !out.contains(trigger) {
                 out.push(*trigger);
             }
@@ -54,27 +65,23 @@ impl Heap<'_> {
         out
     }
 
-    /// Takes the object that died first out of a queue; null if there is none.
-    pub fn next_dead(&mut self, trigger: Trigger) -> Addr {
-        let queued = &mut self.finalizers.queued;
-        match queued.iter().position(|(_, t)| *t == trigger) {
-            Some(i) => queued.remove(i).0,
-            None => 0,
-        }
+    /// Takes the object that died first out of a queue.
+    pub fn next_dead(&mut self, trigger: Trigger) -> Option<usize> {
+        let i = self.queued.iter().position(|(_, t)| *t == trigger)?;
+        Some(self.queued.remove(i).0)
     }
 
-    /// Numbers of the objects that wait for the program to look at them.
-    pub(super) fn waiting(&self) -> Vec<usize> {
-        let f = &self.finalizers;
-        let all = f.due.iter().chain(f.queued.iter().map(|(a, _)| a));
-        all.map(|a| (a >> 32) as usize).collect()
+    /// The objects that wait for the program to look at them.
+    pub fn waiting(&self) -> Vec<usize> {
+        let queued = self.queued.iter().map(|(i, _)| i);
+        self.due.iter().chain(queued).copied().collect()
     }
 
-    /// After marking: finds the objects whose finalizers are to be called, tells weak
-    /// references of what is dead, and revives the former with what they refer to. Of
+    /// After marking: finds the objects whose finalizers are to be called, clears weak
+    /// references to dead objects, and revives the former with those that they refer to. Of
     /// several dead objects those come first that no other one refers to.
-    pub(super) fn finalize_dead(&mut self) {
-        let registered = std::mem::take(&mut self.finalizers.registered);
+    pub fn finalize_dead(&mut self, heap: &mut impl Collected) {
+        let registered = std::mem::take(&mut self.registered);
         // Dead objects, by the first of the registered ones that led to them.
         let mut reached: FxHashMap<usize, usize> = FxHashMap::default();
         for (x, _) in &registered {
@@ -84,50 +91,109 @@ impl Heap<'_> {
             }
             let mut todo = vec![*x];
             while let Some(y) = todo.pop() {
-                if self.objects[y].marked || !self.is_collected(y) {
+                if !heap.is_collected(y) || heap.is_marked(y) {
                     continue;
                 }
                 match reached.get(&y) {
                     None => {
                         reached.insert(y, *x);
-                        todo.extend(self.gc_words(y).iter().map(|w| (w >> 32) as usize));
+                        todo.extend(heap.references(y));
                     }
-                    Some(first) if first != x => self.mark_from(vec![y]),
+                    Some(first) if first != x => heap.mark_from(vec![y]),
                     Some(_) => {}
                 }
             }
         }
-        self.clear_weakrefs(&reached);
+        heap.clear_weakrefs(&reached);
         let mut revived = Vec::new();
         for (x, trigger) in registered {
-            if self.objects[x].marked || reached.get(&x) != Some(&x) {
-                self.finalizers.registered.push((x, trigger));
+            if heap.is_marked(x) || reached.get(&x) != Some(&x) {
+                self.registered.push((x, trigger));
                 continue;
             }
             revived.push(x);
-            let addr = (x as Addr) << 32;
             match trigger {
-                0 => self.finalizers.due.push(addr),
-                _ => self.finalizers.queued.push((addr, trigger)),
+                0 => self.due.push(x),
+                _ => self.queued.push((x, trigger)),
             }
         }
-        self.mark_from(revived);
-        let mut dead = Vec::new();
-        let objects = &self.objects;
-        self.finalizers.light.retain(|x| {
-            let alive = objects[*x].marked;
-            if !alive {
-                dead.push(*x);
-            }
-            alive
-        });
-        let addresses = dead.iter().map(|x| (*x as Addr) << 32);
-        self.finalizers.due.extend(addresses);
-        self.mark_from(dead);
+        heap.mark_from(revived);
+        let (alive, dead): (Vec<usize>, Vec<usize>) =
+            self.light.iter().partition(|x| heap.is_marked(**x));
+        self.light = alive;
+        self.due.extend(&dead);
+        heap.mark_from(dead);
+    }
+}
+
+impl Heap<'_> {
+    /// Notes that an object is to be finalized: by `__del__` of its class, or by the
+    /// queue with that trigger.
+    pub fn register(&mut self, trigger: Trigger, addr: Addr) {
+        let i = (addr >> 32) as usize;
+        let light = trigger == 0 && self.objects.get(i).is_some_and(|o| self.is_light(o));
+        self.finalizers.register(trigger, i, light);
     }
 
-    /// Clears the weak references to what is dead. Those in `revived` live on as well
-    /// as what is marked.
+    fn is_light(&self, o: &Object) -> bool {
+        let destructor = self.program.destructor(o.ty);
+        destructor.is_some_and(|f| self.program.is_light_destructor(&f))
+    }
+
+    /// Takes the objects whose `__del__` is to be called, in order.
+    pub fn take_due(&mut self) -> Vec<Addr> {
+        let due = self.finalizers.take_due();
+        due.into_iter().map(|i| (i as Addr) << 32).collect()
+    }
+
+    /// The queues that hold objects.
+    pub fn queues(&self) -> Vec<Trigger> {
+        self.finalizers.queues()
+    }
+
+    /// Takes the object that died first out of a queue; null if there is none.
+    pub fn next_dead(&mut self, trigger: Trigger) -> Addr {
+        let dead = self.finalizers.next_dead(trigger);
+        dead.map_or(0, |i| (i as Addr) << 32)
+    }
+
+    pub(super) fn finalize_dead(&mut self) {
+        let mut finalizers = std::mem::take(&mut self.finalizers);
+        finalizers.finalize_dead(self);
+        self.finalizers = finalizers;
+    }
+}
+
+impl Collected for Heap<'_> {
+    fn is_collected(&self, i: usize) -> bool {
+        let o = self.objects.get(i);
+        o.is_some_and(|o| matches!(o.state, State::Gc | State::Weak))
+    }
+
+    fn is_marked(&self, i: usize) -> bool {
+        self.objects[i].marked
+    }
+
+    fn references(&mut self, i: usize) -> Vec<usize> {
+        let words = self.gc_words(i);
+        words.into_iter().map(|w| (w >> 32) as usize).collect()
+    }
+
+    fn mark_from(&mut self, mut todo: Vec<usize>) {
+        while let Some(i) = todo.pop() {
+            match self.objects.get_mut(i) {
+                Some(o) if matches!(o.state, State::Gc | State::Weak) && !o.marked => {
+                    o.marked = true;
+                    if matches!(o.state, State::Weak) {
+                        continue;
+                    }
+                    todo.extend(self.references(i));
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn clear_weakrefs(&mut self, revived: &FxHashMap<usize, usize>) {
         for i in 0..self.objects.len() {
             let o = &self.objects[i];
@@ -139,11 +205,5 @@ impl Heap<'_> {
                 self.objects[i].data[WEAK_TARGET..].fill(0);
             }
         }
-    }
-
-    /// Whether an object is managed by the collector.
-    fn is_collected(&self, i: usize) -> bool {
-        let o = self.objects.get(i);
-        o.is_some_and(|o| matches!(o.state, State::Gc | State::Weak))
     }
 }

@@ -3,22 +3,11 @@
 use std::slice::from_ref;
 
 use taipan_graph::{Operand, Operation};
-use taipan_lltype::{
-    Accessed, ConstantOperand, LLConst, LLOperand, LowLevel, NamedOperands, TIMESTAMP_UNIT, View,
-};
+use taipan_lltype::{Accessed, LLConst, LLOperand, LowLevel, NamedOperands, TIMESTAMP_UNIT, View};
 
 use super::objects::nothing;
 use super::{Lowerer, operand, truth};
 use crate::{Lack, ObjectOp};
-
-/// Finalizers of the shipped library that need not run: the host frees the same when the program ends.
-const HARMLESS: &[&str] = &["rpython.rlib.rthread.Lock.__del__"];
-
-fn is_harmless(finalizer: &LLOperand) -> bool {
-    finalizer
-        .as_function()
-        .is_some_and(|f| HARMLESS.contains(&f.name()))
-}
 
 impl Lowerer<'_> {
     #[expect(
@@ -83,20 +72,32 @@ impl Lowerer<'_> {
                 self.same(truth(true), result);
             }
             View::Malloc {
-                destructor: Some(f),
-                ..
-            } if !is_harmless(f) => {
-                return Err(Lack::Finalizers);
-            }
-            View::GcFqRegister { .. } | View::GcFqNextDead { .. } => return Err(Lack::Finalizers),
-            View::Malloc { ty, flavor, .. } => {
+                ty,
+                flavor,
+                destructor,
+            } => {
                 self.allocate(ty, flavor, None, result)?;
+                if let Some(f) = destructor {
+                    let args = vec![Operand::Var(result), operand(f)];
+                    let done = self.out.new_var("", crate::OOType::Void);
+                    self.object(ObjectOp::Finalize, args, done);
+                }
+            }
+            View::GcFqRegister { queue, object } => {
+                let args = vec![operand(queue), operand(object)];
+                self.object(ObjectOp::Enqueue, args, result);
+            }
+            View::GcFqNextDead { queue } => {
+                self.object(ObjectOp::NextDead, vec![operand(queue)], result);
             }
             View::MallocVarsize { ty, flavor, length }
             | View::GcMallocFilled { ty, flavor, length } => {
                 self.allocate(ty, flavor, Some(length), result)?;
             }
-            View::CastPointer { value } | View::CastOpaquePtr { value } => {
+            View::CastPointer { value }
+            | View::CastOpaquePtr { value }
+            | View::CastPtrToAdr { value }
+            | View::CastAdrToPtr { value } => {
                 self.cast(operand(value), result)?;
             }
             View::PtrEq { left, right } => {
@@ -150,7 +151,6 @@ impl Lowerer<'_> {
             | View::JitAssertGreen { .. }
             | View::JitSetParam { .. }
             | View::JitForceQuasiImmutable { .. }
-            | View::GcCollect { .. }
             | View::GcCollectMinor {}
             | View::GcWritebarrier { .. }
             | View::ZeroGcPointersInside { .. } => self.same(nothing(), result),
@@ -173,8 +173,6 @@ impl Lowerer<'_> {
             _ if crate::OOOp::is_shared(op.op) => self.shared(op),
             View::CastPtrToInt { .. }
             | View::CastIntToPtr { .. }
-            | View::CastPtrToAdr { .. }
-            | View::CastAdrToPtr { .. }
             | View::CastAdrToInt { .. }
             | View::CastIntToAdr { .. }
             | View::DirectFieldptr { .. }
