@@ -18,6 +18,11 @@ const NODE: &str = include_str!("../support/node.mjs");
 
 /// The JavaScript module that runs a program, whose module is a file of this name beside it.
 pub fn program_module(name: &str) -> String {
+    format!("{SUPPORT}{}", NODE.replace("@PROGRAM@", &escaped(name)))
+}
+
+/// The name of a file in an address.
+pub fn escaped(name: &str) -> String {
     let mut url = String::new();
     for b in name.bytes() {
         match b {
@@ -25,7 +30,7 @@ pub fn program_module(name: &str) -> String {
             _ => url.push_str(&format!("%{b:02x}")),
         }
     }
-    format!("{SUPPORT}{}", NODE.replace("@PROGRAM@", &url))
+    url
 }
 
 /// The name of the module that the host's functions are imported from.

@@ -36,12 +36,15 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod alone;
 mod code;
 mod control;
 mod emit;
 mod glue;
 mod host;
 mod linker;
+mod names;
+mod places;
 mod prebuilt;
 mod symbols;
 #[cfg(test)]
@@ -49,7 +52,9 @@ mod tests;
 mod types;
 mod wide;
 
+pub use alone::function_module;
 pub use emit::function_code;
-pub use host::{HOST_FUNCTIONS, SUPPORT, is_available, program_module};
+pub use host::{HOST_FUNCTIONS, SUPPORT, escaped, is_available, program_module};
 pub use linker::Linker;
+pub use places::Linked;
 pub use symbols::{Callee, FunctionCode, Global, TypeSym};

@@ -12,12 +12,14 @@ use wasm_encoder::reencode::{Error as ReencodeError, Reencode};
 use wasm_encoder::{
     CodeSection, ConstExpr, DataCountSection, DataSection, EntityType, ExportKind, ExportSection,
     FunctionSection, GlobalSection, GlobalType, HeapType, ImportSection, MemorySection, MemoryType,
-    Module, NameMap, NameSection, TypeSection, ValType,
+    Module, TypeSection, ValType,
 };
 
 use crate::code::Ins;
 use crate::glue::{Entry, function_type, glue_code, glue_type};
 use crate::host::{HOST_MODULE, import_name, import_type, takes_strings};
+use crate::names::name_section;
+use crate::places::{FunctionPlaces, Linked};
 use crate::prebuilt::{Numbering, Prebuilt, not_null, ordered, prebuilt};
 use crate::symbols::{Callee, FunctionCode, Global, Glue, HostFunction, TypeSym};
 use crate::types::{Numbers, definition, nullable, supertype};
@@ -27,7 +29,7 @@ use crate::types::{Numbers, definition, nullable, supertype};
 const MOST_STACK: i32 = 4 << 20;
 
 /// Functions without arguments and results, and the like: their types stand behind those of the program.
-type Signature = (Vec<ValType>, Vec<ValType>);
+pub(crate) type Signature = (Vec<ValType>, Vec<ValType>);
 
 /// A program that is being put together.
 pub struct Linker<'p> {
@@ -185,22 +187,12 @@ impl<'p> Linker<'p> {
         Ok(())
     }
 
-    /// All types that those here refer to, too.
-    fn close_types(&mut self) -> Result<(), Lack> {
-        let mut i = 0;
-        while let Some(ty) = self.types.get_index(i).copied() {
-            definition(ty, self.program, &mut self.types)?;
-            i += 1;
-        }
-        Ok(())
-    }
-
-    /// The module. With `names`, functions have names for people.
+    /// The module. With `names`, functions, types, fields and globals have names for people.
     ///
     /// # Errors
     /// Data that objects of the host cannot hold; a function that was missing and has not been added.
-    pub fn finish(mut self, names: bool) -> Result<Vec<u8>, Lack> {
-        self.close_types()?;
+    pub fn finish(mut self, names: bool) -> Result<Linked, Lack> {
+        close_types(&mut self.types, self.program)?;
         let mut numbering = self.numbering();
         let statics: Vec<StaticSym> = self.statics.iter().cloned().collect();
         let order = ordered(&statics, &self.references);
@@ -219,24 +211,11 @@ impl<'p> Linker<'p> {
             numbering.functions.insert(callee.clone(), number);
             self.functions.insert(callee, Some(Arc::new(fill.clone())));
         }
-        let module = self.module(&mut numbering, &data, names)?;
-        let bytes = module.finish();
-        if cfg!(debug_assertions) {
-            validate(&bytes);
-        }
-        Ok(bytes)
+        let (module, places) = self.module(&mut numbering, &data, names)?;
+        Ok(Linked::new(module.finish(), places))
     }
 
     fn numbering(&self) -> Final {
-        let mut types = IndexSet::new();
-        for ty in &self.types {
-            // Bases come first.
-            let mut chain = vec![*ty];
-            while let Some(base) = supertype(chain[chain.len() - 1], self.program) {
-                chain.push(base);
-            }
-            types.extend(chain.into_iter().rev());
-        }
         let mut functions = IndexMap::new();
         for host in &self.imports {
             let number = functions.len() as u32;
@@ -260,36 +239,39 @@ impl<'p> Linker<'p> {
             globals.insert(global, number);
         }
         Final {
-            types,
+            types: ordered_types(&self.types, self.program),
             signatures: IndexSet::new(),
             functions,
             globals,
         }
     }
 
-    fn module(&self, n: &mut Final, data: &Prebuilt, names: bool) -> Result<Module, Lack> {
+    fn module(
+        &self,
+        n: &mut Final,
+        data: &Prebuilt,
+        names: bool,
+    ) -> Result<(Module, Vec<FunctionPlaces>), Lack> {
         let mut imports = ImportSection::new();
         for host in &self.imports {
-            let ty = match host {
-                HostFunction::External(f) if !takes_strings(f) => {
-                    n.number(TypeSym::Function(function_type(f)))
-                }
-                _ => {
-                    let signature = import_type(host, n)?;
-                    n.signature(signature)
-                }
-            };
+            let ty = n.type_of_host(host)?;
             let name = import_name(host);
             imports.import(HOST_MODULE, name, EntityType::Function(ty));
         }
         let mut functions = FunctionSection::new();
         let mut code = CodeSection::new();
+        let mut all_places = Vec::new();
         for (callee, made) in &self.functions {
             let made = made
                 .as_ref()
                 .ok_or_else(|| Lack::Operation(format!("call of {callee:?}")))?;
             functions.function(n.type_of(callee, made)?);
-            n.place(made, &mut code)?;
+            let places = n.place(made, &mut code)?;
+            let func = match callee {
+                Callee::Func(f) => Some(f.clone()),
+                Callee::Glue(_) | Callee::Host(_) => None,
+            };
+            all_places.push((func, places));
         }
         let mut memory = MemorySection::new();
         memory.memory(MemoryType {
@@ -310,7 +292,7 @@ impl<'p> Linker<'p> {
         bytes.passive(data.bytes.iter().copied());
         let mut module = Module::new();
         module
-            .section(&self.type_section(n)?)
+            .section(&type_section(n, self.program)?)
             .section(&imports)
             .section(&functions)
             .section(&memory)
@@ -320,34 +302,9 @@ impl<'p> Linker<'p> {
             .section(&code)
             .section(&bytes);
         if names {
-            module.section(&self.name_section(n));
+            module.section(&name_section(n, self.program));
         }
-        Ok(module)
-    }
-
-    fn type_section(&self, n: &mut Final) -> Result<TypeSection, Lack> {
-        let all: Vec<TypeSym> = n.types.iter().copied().collect();
-        let mut definitions = (all.iter())
-            .map(|ty| definition(*ty, self.program, n))
-            .collect::<Result<Vec<_>, _>>()?;
-        // Casts to a type without subtypes are a comparison of types.
-        let bases: Vec<u32> = (definitions.iter())
-            .flat_map(|d| d.supertype_idxs.iter().copied())
-            .collect();
-        for d in &mut definitions {
-            d.is_final = true;
-        }
-        for base in bases {
-            definitions[base as usize].is_final = false;
-        }
-        let mut section = TypeSection::new();
-        section.ty().rec(definitions);
-        for (params, results) in &n.signatures {
-            section
-                .ty()
-                .function(params.iter().copied(), results.iter().copied());
-        }
-        Ok(section)
+        Ok((module, all_places))
     }
 
     fn globals(&self, n: &mut Final, data: &Prebuilt) -> Result<GlobalSection, Lack> {
@@ -383,22 +340,57 @@ impl<'p> Linker<'p> {
         }
         Ok(section)
     }
+}
 
-    fn name_section(&self, n: &Final) -> NameSection {
-        let mut map = NameMap::new();
-        for (callee, number) in &n.functions {
-            let name = match callee {
-                Callee::Func(f) => f.name().to_owned(),
-                Callee::Host(host) => import_name(host).to_owned(),
-                Callee::Glue(Glue::External(f)) => f.name().to_owned(),
-                Callee::Glue(glue) => format!("{glue:?}"),
-            };
-            map.append(*number, &name);
-        }
-        let mut names = NameSection::new();
-        names.functions(&map);
-        names
+/// All types that those here refer to, too.
+pub(crate) fn close_types(
+    types: &mut IndexSet<TypeSym>,
+    program: &dyn Program,
+) -> Result<(), Lack> {
+    let mut i = 0;
+    while let Some(ty) = types.get_index(i).copied() {
+        definition(ty, program, types)?;
+        i += 1;
     }
+    Ok(())
+}
+
+/// The types with bases before those that extend them.
+pub(crate) fn ordered_types(types: &IndexSet<TypeSym>, program: &dyn Program) -> IndexSet<TypeSym> {
+    let mut ordered = IndexSet::new();
+    for ty in types {
+        let mut chain = vec![*ty];
+        while let Some(base) = supertype(chain[chain.len() - 1], program) {
+            chain.push(base);
+        }
+        ordered.extend(chain.into_iter().rev());
+    }
+    ordered
+}
+
+pub(crate) fn type_section(n: &mut Final, program: &dyn Program) -> Result<TypeSection, Lack> {
+    let all: Vec<TypeSym> = n.types.iter().copied().collect();
+    let mut definitions = (all.iter())
+        .map(|ty| definition(*ty, program, n))
+        .collect::<Result<Vec<_>, _>>()?;
+    // Casts to a type without subtypes are a comparison of types.
+    let bases: Vec<u32> = (definitions.iter())
+        .flat_map(|d| d.supertype_idxs.iter().copied())
+        .collect();
+    for d in &mut definitions {
+        d.is_final = true;
+    }
+    for base in bases {
+        definitions[base as usize].is_final = false;
+    }
+    let mut section = TypeSection::new();
+    section.ty().rec(definitions);
+    for (params, results) in &n.signatures {
+        section
+            .ty()
+            .function(params.iter().copied(), results.iter().copied());
+    }
+    Ok(section)
 }
 
 impl Numbers for IndexSet<TypeSym> {
@@ -407,12 +399,25 @@ impl Numbers for IndexSet<TypeSym> {
     }
 }
 
+/// The function that is called in place of another one: of the host's, that with its parameters.
+pub(crate) fn stand_in(callee: &Callee) -> Callee {
+    match callee {
+        Callee::Func(f) if matches!(f.kind(), FuncKind::External { .. }) => {
+            match takes_strings(f) {
+                true => Callee::Glue(Glue::External(f.clone())),
+                false => Callee::Host(HostFunction::External(f.clone())),
+            }
+        }
+        other => other.clone(),
+    }
+}
+
 /// The numbers in the module.
-struct Final {
-    types: IndexSet<TypeSym>,
-    signatures: IndexSet<Signature>,
-    functions: IndexMap<Callee, u32>,
-    globals: IndexMap<Global, u32>,
+pub(crate) struct Final {
+    pub(crate) types: IndexSet<TypeSym>,
+    pub(crate) signatures: IndexSet<Signature>,
+    pub(crate) functions: IndexMap<Callee, u32>,
+    pub(crate) globals: IndexMap<Global, u32>,
 }
 
 impl Numbers for Final {
@@ -433,23 +438,30 @@ impl Numbering for Final {
 }
 
 impl Final {
-    fn signature(&mut self, signature: Signature) -> u32 {
+    pub(crate) fn signature(&mut self, signature: Signature) -> u32 {
         (self.types.len() + self.signatures.insert_full(signature).0) as u32
     }
 
-    /// The number of a function. One of the host has that of its stand-in.
+    /// The number of the type of a function of the host.
+    pub(crate) fn type_of_host(&mut self, host: &HostFunction) -> Result<u32, Lack> {
+        match host {
+            HostFunction::External(f) if !takes_strings(f) => {
+                Ok(self.number(TypeSym::Function(function_type(f))))
+            }
+            _ => {
+                let signature = import_type(host, self)?;
+                Ok(self.signature(signature))
+            }
+        }
+    }
+
+    /// The number of a function.
     fn function(&self, callee: &Callee) -> Result<u32, Lack> {
         let missing = || Lack::Operation(format!("call of {callee:?}"));
-        let callee = match callee {
-            Callee::Func(f) if matches!(f.kind(), FuncKind::External { .. }) => {
-                &match takes_strings(f) {
-                    true => Callee::Glue(Glue::External(f.clone())),
-                    false => Callee::Host(HostFunction::External(f.clone())),
-                }
-            }
-            other => other,
-        };
-        self.functions.get(callee).copied().ok_or_else(missing)
+        self.functions
+            .get(&stand_in(callee))
+            .copied()
+            .ok_or_else(missing)
     }
 
     /// The number of a function's type.
@@ -464,8 +476,12 @@ impl Final {
         }
     }
 
-    /// Adds the code of a function, with the numbers of the module.
-    fn place(&mut self, made: &FunctionCode, section: &mut CodeSection) -> Result<(), Lack> {
+    /// Adds the code of a function, with the numbers of the module. Returns its places, by their new offsets.
+    pub(crate) fn place(
+        &mut self,
+        made: &FunctionCode,
+        section: &mut CodeSection,
+    ) -> Result<Vec<(u32, u32)>, Lack> {
         let types = made.types.iter().map(|t| self.number(*t)).collect();
         let functions = made.callees.iter().map(|c| self.function(c));
         let functions = functions.collect::<Result<_, _>>()?;
@@ -481,9 +497,24 @@ impl Final {
         };
         let reader = wasmparser::BinaryReader::new(&made.body, 0);
         let body = wasmparser::FunctionBody::new(reader);
-        renumber
-            .parse_function_body(section, body)
-            .map_err(|e| Lack::Operation(format!("code that is not valid: {e}")))
+        let mut places = Vec::with_capacity(made.places.len());
+        let mut renumbered = || {
+            let mut function = renumber.new_function_with_parsed_locals(&body)?;
+            let mut reader = body.get_operators_reader()?;
+            let mut old = made.places.iter().peekable();
+            while !reader.eof() {
+                let offset = reader.original_position() as u32;
+                if let Some((_, at)) = old.next_if(|(place, _)| *place <= offset) {
+                    places.push((function.byte_len() as u32, *at));
+                }
+                function.instruction(&renumber.parse_instruction(&mut reader)?);
+            }
+            section.function(&function);
+            Ok(())
+        };
+        let done: Result<(), ReencodeError<Infallible>> = renumbered();
+        done.map_err(|e| Lack::Operation(format!("code that is not valid: {e}")))?;
+        Ok(places)
     }
 }
 

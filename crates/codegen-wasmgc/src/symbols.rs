@@ -3,6 +3,8 @@
 use indexmap::IndexSet;
 use taipan_lltype::{FuncSym, LLType, StaticSym};
 
+use crate::code::Body;
+
 /// A type of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TypeSym {
@@ -136,6 +138,8 @@ pub struct FunctionCode {
     pub callees: Vec<Callee>,
     /// Globals.
     pub globals: Vec<Global>,
+    /// Where the code of instructions of the bytecode begins: an offset in the body, and the number of the instruction.
+    pub places: Vec<(u32, u32)>,
 }
 
 impl FunctionCode {
@@ -182,10 +186,11 @@ impl Symbols {
     }
 
     /// The code of a function with these symbols.
-    pub(crate) fn code(self, ty: u32, body: Vec<u8>) -> FunctionCode {
+    pub(crate) fn code(self, ty: u32, body: Body) -> FunctionCode {
         FunctionCode {
             ty,
-            body,
+            body: body.bytes,
+            places: body.places,
             types: self.types.into_iter().collect(),
             callees: self.callees.into_iter().collect(),
             globals: self.globals.into_iter().collect(),

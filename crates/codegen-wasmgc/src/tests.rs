@@ -31,9 +31,9 @@ pub(crate) fn module(text: &str) -> Vec<u8> {
             linker.add(&f, code.into()).expect("the host has all");
         }
     }
-    let bytes = linker.finish(true).expect("it is complete");
-    crate::linker::validate(&bytes);
-    bytes
+    let linked = linker.finish(true).expect("it is complete");
+    crate::linker::validate(&linked.module);
+    linked.module
 }
 
 fn type_of(f: &FuncSym) -> LLType {
@@ -81,7 +81,7 @@ fn a_loop() {
     END",
         "f",
         expect![[r#"
-            (func $f (;6;) (type 6) (param i64) (result i64)
+            (func $f (;6;) (type $"func(Signed) -> Signed") (param i64) (result i64)
               (local i64 i64)
               local.get 0
               i64.const 0
@@ -132,7 +132,7 @@ fn a_loop_with_two_entries() {
     END",
         "f",
         expect![[r#"
-            (func $f (;6;) (type 6) (param i64) (result i64)
+            (func $f (;6;) (type $"func(Signed) -> Signed") (param i64) (result i64)
               (local i32 i64 i64)
               loop ;; label = @1
                 block ;; label = @2
@@ -209,31 +209,31 @@ fn objects_and_arrays() {
     END",
         "f",
         expect![[r#"
-            (func $f (;6;) (type 9) (param i64) (result i64)
-              (local (ref null 7) (ref null 7) (ref null 8))
-              struct.new_default 7
+            (func $f (;6;) (type $"func(Signed) -> Signed") (param i64) (result i64)
+              (local (ref null $"GcStruct derived") (ref null $"GcStruct derived") (ref null $"GcArray of Int16"))
+              struct.new_default $"GcStruct derived"
               local.set 1
               local.get 0
               i64.const 536870400
               i64.gt_u
-              if (result (ref null 8)) ;; label = @1
-                ref.null 8
+              if (result (ref null $"GcArray of Int16")) ;; label = @1
+                ref.null $"GcArray of Int16"
               else
                 local.get 0
                 i32.wrap_i64
-                array.new_default 8
+                array.new_default $"GcArray of Int16"
               end
               local.set 3
               local.get 1
               local.get 3
-              struct.set 7 4
+              struct.set $"GcStruct derived" $items
               local.get 1
               local.get 0
-              struct.set 6 2
+              struct.set $"GcStruct base" $x
               local.get 1
-              ref.cast (ref null 7)
+              ref.cast (ref null $"GcStruct derived")
               local.tee 2
-              struct.get_u 7 3
+              struct.get_u $"GcStruct derived" $c
               i32.const 120
               i32.lt_u
               if ;; label = @1
@@ -241,10 +241,10 @@ fn objects_and_arrays() {
                 return
               end
               local.get 2
-              struct.get 7 4
+              struct.get $"GcStruct derived" $items
               local.get 0
               i32.wrap_i64
-              array.get_s 8
+              array.get_s $"GcArray of Int16"
               i64.extend_i32_s
               return
             )
@@ -267,7 +267,7 @@ fn switches() {
     END",
         "f",
         expect![[r#"
-            (func $f (;6;) (type 6) (param i64) (result i64)
+            (func $f (;6;) (type $"func(Signed) -> Signed") (param i64) (result i64)
               (local i64 i64)
               local.get 0
               local.set 1
@@ -331,12 +331,12 @@ fn overflow_and_exceptions() {
     END",
         "f",
         expect![[r#"
-            (func $f (;6;) (type 6) (param i64) (result i64)
+            (func $f (;6;) (type $"func(Signed) -> Signed") (param i64) (result i64)
               (local i64 i64 i64)
-              global.get 2
+              global.get $Depth
               i32.const 184
               i32.add
-              global.set 2
+              global.set $Depth
               local.get 0
               local.get 0
               i64.mul
@@ -346,26 +346,26 @@ fn overflow_and_exceptions() {
               local.get 0
               call $MulOverflows
               if ;; label = @1
-                global.get 6
-                ref.null 1
-                global.set 1
-                global.set 0
-                global.get 2
-                global.get 3
+                global.get $"&vtable #00000000000000e4"
+                ref.null $"GcStruct object"
+                global.set $ExcValue
+                global.set $ExcType
+                global.get $Depth
+                global.get $StackLimit
                 i32.gt_u
                 if ;; label = @2
                   i64.const -2
-                  global.get 2
+                  global.get $Depth
                   i32.const -184
                   i32.add
-                  global.set 2
+                  global.set $Depth
                   return
                 end
                 i64.const -1
-                global.get 2
+                global.get $Depth
                 i32.const -184
                 i32.add
-                global.set 2
+                global.set $Depth
                 return
               end
               local.get 2
@@ -389,10 +389,10 @@ fn overflow_and_exceptions() {
                 local.get 0
                 i64.div_s
               end
-              global.get 2
+              global.get $Depth
               i32.const -184
               i32.add
-              global.set 2
+              global.set $Depth
               return
             )
         "#]],

@@ -42,7 +42,7 @@ fn module(program: &TableProgram) -> Vec<u8> {
             linker.add(&f, code.into()).expect("the host has all");
         }
     }
-    linker.finish(false).expect("it is complete")
+    linker.finish(false).expect("it is complete").module
 }
 
 /// Runs all functions on some arguments, each of whose results changes the one number that comes out.

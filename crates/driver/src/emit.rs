@@ -1,12 +1,15 @@
 //! Artifacts of stages as text.
 
 use camino::Utf8PathBuf;
+use rustc_hash::FxHashMap;
 use taipan_annotator::{RootSet, Roots, Spec};
 use taipan_base::{Db, Diagnostic, Program};
+use taipan_codegen::CodegenError;
+use taipan_codegen_wasmgc::Linked;
 use taipan_graph::text::{GraphText, TextDialect};
 use taipan_graph::{Graph, ObjId, VarId, print_dot};
 use taipan_interp::{Function, ObjData, Object};
-use taipan_lltype::{FuncSym, LLGraph};
+use taipan_lltype::{CodePlace, FuncSym, LLGraph};
 use taipan_picture::Picture;
 
 use crate::LoadOptions;
@@ -28,6 +31,7 @@ use crate::stages::{GraphStage, native, root_sym};
 use crate::timeshift::{generated_picture, generated_text};
 use crate::timing::Timings;
 use crate::typed::{find_function, typed};
+use crate::wasmgc::{function_alone, object_graph};
 
 /// A stage whose artifact can be printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,8 +48,12 @@ pub enum Stage {
     Optimized,
     /// After the exception transform.
     Exceptions,
+    /// On object-oriented types, after the exception transform.
+    Oo,
     /// After the GC transform.
     Gc,
+    /// The text of WebAssembly with the host's collector.
+    Wat,
     /// As C.
     C,
     /// Cranelift's intermediate form.
@@ -72,7 +80,9 @@ impl Stage {
             Stage::Rtyped => "rtyped",
             Stage::Optimized => "optimized",
             Stage::Exceptions => "exceptions",
+            Stage::Oo => "oo",
             Stage::Gc => "gc",
+            Stage::Wat => "wat",
             Stage::C => "c",
             Stage::Clif => "clif",
             Stage::Asm => "asm",
@@ -141,6 +151,7 @@ fn emit_stage(
             | Stage::Asm
             | Stage::Python
             | Stage::Llvm
+            | Stage::Wat
             | Stage::Timeshifted
     );
     if matches!(request.form, EmitForm::Svg | EmitForm::Dot) && !graphs {
@@ -443,6 +454,10 @@ fn lowlevel(
         modules.iter().for_each(|(_, text)| llvm_text(out, text));
         return Ok(());
     }
+    if func.is_none() && request.stage == Stage::Wat {
+        let linked = crate::wasmgc::linked(db, roots, &root, true)?;
+        return wat_text(out, roots, &linked);
+    }
     let syms = match func {
         None => {
             let stage = match request.stage {
@@ -469,6 +484,16 @@ fn lowlevel(
             continue;
         }
         let key = LLFunction::new(db, roots, sym.clone());
+        if request.stage == Stage::Oo {
+            object_oriented(out, roots, key)?;
+            continue;
+        }
+        if request.stage == Stage::Wat {
+            if let Some(linked) = function_alone(db, key)? {
+                wat_text(out, roots, &linked)?;
+            }
+            continue;
+        }
         let graph = match request.stage {
             Stage::Rtyped => match stages::rtyped(db, roots, &sym) {
                 Some(Err(d)) => return Err(d.into()),
@@ -491,6 +516,35 @@ fn lowlevel(
         }
         out.say("\n");
     }
+    Ok(())
+}
+
+/// A function on object-oriented types.
+fn object_oriented(out: &mut Output<'_>, roots: Roots, key: LLFunction) -> Result<(), Failure> {
+    let Some(graph) = object_graph(out.db, key)? else {
+        return Ok(());
+    };
+    let places = out.places(|_| Places::of_sym(out.db, roots, key.sym(out.db)));
+    let names = lowlevel_names(out.db, out.program, &*graph);
+    let ty = |v| Some(graph.ty(v).to_string());
+    out.graph(&graph, names, places.as_ref(), &ty);
+    out.say("\n");
+    Ok(())
+}
+
+fn wat_text(out: &mut Output<'_>, roots: Roots, linked: &Linked) -> Result<(), Failure> {
+    let db = out.db;
+    let mut shown: FxHashMap<FuncSym, Option<Places>> = FxHashMap::default();
+    let wanted = out.form == EmitForm::Lines;
+    let mut comment = |place: &CodePlace| {
+        let func = || Places::of_sym(db, roots, &place.func);
+        let places = shown.entry(place.func.clone()).or_insert_with(func);
+        places.as_ref()?.comment(place.at)
+    };
+    let text = linked.text(&mut |place| if wanted { comment(place) } else { None });
+    let text = text.map_err(|e| codegen_failure(&CodegenError::new("module", e)))?;
+    out.text.push_str(&text);
+    out.say("\n");
     Ok(())
 }
 

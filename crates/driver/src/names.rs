@@ -2,13 +2,17 @@
 
 use taipan_base::{Db, Program};
 use taipan_flow::name_objects;
-use taipan_graph::{Const, ObjId};
+use taipan_graph::{Const, Dialect, Graph, ObjId};
 use taipan_interp::{ObjData, Object};
 use taipan_lltype::text::LLNames;
-use taipan_lltype::{FuncKind, HelperArg, LLConst, LLGraph, StaticSym, VoidConst};
+use taipan_lltype::{FuncKind, HelperArg, LLConst, StaticSym, VoidConst};
 
 /// Names for what a low-level graph mentions.
-pub(crate) fn lowlevel_names(db: &dyn Db, program: Program, graph: &LLGraph) -> LLNames {
+pub(crate) fn lowlevel_names<D: Dialect<Const = LLConst>>(
+    db: &dyn Db,
+    program: Program,
+    graph: &Graph<D>,
+) -> LLNames {
     let mut names = LLNames::default();
     graph.for_each_const(&mut |c| match c {
         LLConst::Static(s, _) => match s.root() {

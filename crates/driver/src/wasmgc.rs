@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_annotator::Roots;
 use taipan_base::{Diagnostic, ErrorCode};
-use taipan_codegen_wasmgc::{FunctionCode, Linker, program_module};
+use taipan_codegen_wasmgc::{FunctionCode, Linked, Linker, function_module, program_module};
 use taipan_lltype::FuncSym;
-use taipan_ootype::{Lack, Unsupported};
+use taipan_ootype::{Lack, OOGraph, Unsupported};
 
 use crate::LoadOptions;
 use crate::db::Database;
@@ -17,8 +17,9 @@ use crate::function::LLFunction;
 use crate::link::{folder_of, write};
 use crate::parallel::par_steps;
 use crate::program::load;
+use crate::source_map::source_map;
 use crate::stages::linked::optimize_all;
-use crate::stages::wasmgc::wasmgc_code;
+use crate::stages::wasmgc::{oo_graph, wasmgc_code};
 use crate::stages::ways::{way, with_way};
 use crate::stages::{GraphStage, StageProgram};
 use crate::timing::Timings;
@@ -38,41 +39,97 @@ pub fn build_wasmgc(
     output: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let module = wasmgc_module(db, options, target, timings)?;
-    let name = output.file_name().unwrap_or("program.wasm");
-    let script = program_module(name);
-    let script_path = output.with_extension("mjs");
-    folder_of(output)
-        .and_then(|folder| {
-            write(folder, output, &module)?;
-            write(folder, &script_path, script.as_bytes())
-        })
-        .map_err(|e| Failure::Usage(format!("{output}: {e}")))
+    wasmgc_module(db, options, target, output, timings)?.write(output)?;
+    wasmgc_script(output)
 }
 
-/// The module of a program.
+/// Writes the script that runs a module, beside it.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn wasmgc_script(module: &Utf8Path) -> Result<(), Failure> {
+    let script = program_module(name_of(module));
+    let path = module.with_extension("mjs");
+    folder_of(&path)
+        .and_then(|folder| write(folder, &path, script.as_bytes()))
+        .map_err(|e| Failure::Usage(format!("{path}: {e}")))
+}
+
+fn name_of(module: &Utf8Path) -> &str {
+    module.file_name().unwrap_or("program.wasm")
+}
+
+/// The file of a module's source map.
+fn map_of(module: &Utf8Path) -> Utf8PathBuf {
+    format!("{module}.map").into()
+}
+
+/// A program as WebAssembly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WasmgcModule {
+    /// The module.
+    pub module: Vec<u8>,
+    /// Its source map, if it is made for debuggers.
+    pub source_map: Option<String>,
+}
+
+impl WasmgcModule {
+    /// Writes the module, and the map beside it.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(&self, output: &Utf8Path) -> Result<(), Failure> {
+        let written = folder_of(output).and_then(|folder| {
+            if let Some(map) = &self.source_map {
+                write(folder, &map_of(output), map.as_bytes())?;
+            }
+            write(folder, output, &self.module)
+        });
+        written.map_err(|e| Failure::Usage(format!("{output}: {e}")))
+    }
+}
+
+/// The module of a program, which will be that file.
 pub fn wasmgc_module(
     db: &Database,
     options: &LoadOptions,
     target: &Utf8Path,
+    output: &Utf8Path,
     timings: &mut Timings,
-) -> Result<Vec<u8>, Failure> {
-    guarded(|| module(db, options, target, timings))?
+) -> Result<WasmgcModule, Failure> {
+    guarded(|| module(db, options, target, name_of(output), timings))?
 }
 
 fn module(
     db: &Database,
     options: &LoadOptions,
     target: &Utf8Path,
+    name: &str,
     timings: &mut Timings,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<WasmgcModule, Failure> {
     let program = load(db, target, options)?;
     let (roots, root) = typed_program(db, program, timings)?;
     optimize_all(db, roots, timings);
-    timings.phase("codegen", || linked(db, roots, &root, options.debug))
+    timings.phase("codegen", || {
+        let mut linked = linked(db, roots, &root, options.debug)?;
+        let source_map = options.debug.then(|| {
+            linked.set_source_map(&url(&map_of(name.into())));
+            source_map(db, roots, &linked)
+        });
+        Ok(WasmgcModule {
+            module: linked.module,
+            source_map,
+        })
+    })
 }
 
-fn linked(db: &Database, roots: Roots, root: &FuncSym, names: bool) -> Result<Vec<u8>, Failure> {
+/// A program as a module. With `names`, it has names for people.
+pub(crate) fn linked(
+    db: &Database,
+    roots: Roots,
+    root: &FuncSym,
+    names: bool,
+) -> Result<Linked, Failure> {
     let program = StageProgram::new(db, roots, GraphStage::Optimized);
     let mut linker = Linker::new(&program, root).map_err(|lack| plain(&lack))?;
     let mut found = Found::default();
@@ -105,6 +162,38 @@ fn linked(db: &Database, roots: Roots, root: &FuncSym, names: bool) -> Result<Ve
         true => linker.finish(names).map_err(|lack| plain(&lack)),
         false => Err(found.failure(db, roots, &program, lacks)),
     }
+}
+
+/// A file name in an address.
+fn url(name: &Utf8Path) -> String {
+    taipan_codegen_wasmgc::escaped(name.as_str())
+}
+
+/// The graph of a function on object-oriented types. None for functions without one.
+pub(crate) fn object_graph(db: &Database, f: LLFunction) -> Result<Option<Arc<OOGraph>>, Failure> {
+    oo_graph(db, f)
+        .transpose()
+        .map_err(|lacks| lacking(db, f, lacks))
+}
+
+/// The code of a function as a module of its own. None for functions without a graph.
+pub(crate) fn function_alone(db: &Database, f: LLFunction) -> Result<Option<Linked>, Failure> {
+    let code = wasmgc_code(db, f).transpose();
+    let Some(code) = code.map_err(|lacks| lacking(db, f, lacks))? else {
+        return Ok(None);
+    };
+    let program = StageProgram::new(db, f.roots(db), GraphStage::Optimized);
+    let linked = function_module(f.sym(db), &code, &program);
+    linked.map(Some).map_err(|lack| plain(&lack))
+}
+
+/// The needs of a function that the target lacks, at their places.
+fn lacking(db: &Database, f: LLFunction, lacks: Vec<Unsupported>) -> Failure {
+    let roots = f.roots(db);
+    let program = StageProgram::new(db, roots, GraphStage::Optimized);
+    let lacks = lacks.into_iter();
+    let lacks = lacks.map(|Unsupported { lack, at }| (f.sym(db).clone(), Some(at), lack));
+    Found::default().failure(db, roots, &program, lacks.collect())
 }
 
 /// The needs of a program that the target lacks, where no place is known.

@@ -59,11 +59,20 @@ pub fn build_web_with_collector(
     folder: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let module = wasmgc_module(db, options, target, timings)?;
+    let built = wasmgc_module(db, options, target, PROGRAM.into(), timings)?;
+    built.write(&web_folder_with_collector(target, folder)?)
+}
+
+/// Makes the folder of a page whose objects are the browser's, without the program. Returns which file the page takes
+/// for it.
+pub fn web_folder_with_collector(
+    target: &Utf8Path,
+    folder: &Utf8Path,
+) -> Result<Utf8PathBuf, Failure> {
     let title = target.file_stem().unwrap_or("program");
     write_files(title, folder, &WITH_COLLECTOR, BY_COLLECTOR)
-        .and_then(|()| fs::write(folder.join(PROGRAM), module))
-        .map_err(|e| Failure::Usage(format!("{folder}: {e}")))
+        .map_err(|e| Failure::Usage(format!("{folder}: {e}")))?;
+    Ok(folder.join(PROGRAM))
 }
 
 /// Makes the folder of a page, without the program. Returns which file the page takes for it.

@@ -794,6 +794,8 @@ pub(crate) enum Stage {
     Optimized,
     /// After the exception transform.
     Exceptions,
+    /// On object-oriented types.
+    Oo,
     /// After the GC transform.
     Gc,
     /// Cranelift's intermediate form.
@@ -804,6 +806,8 @@ pub(crate) enum Stage {
     C,
     /// LLVM's text, as a module of its own.
     Llvm,
+    /// WebAssembly with the host's collector as text; a function is a module of its own.
+    Wat,
     /// Python source.
     Python,
     /// Binding times, with the function as the portal.

@@ -25,7 +25,10 @@ pub(crate) fn emit(args: &EmitArgs) -> i32 {
         Ok(context) => context,
         Err(code) => return code,
     };
-    context.load.machine = args.for_machine.machine();
+    context.load.machine = match args.stage {
+        Stage::Wat => Machine::Wasm32,
+        _ => args.for_machine.machine(),
+    };
     if matches!(args.stage, Stage::Clif | Stage::Asm | Stage::Llvm)
         && context.load.machine.needs_c()
     {
@@ -59,7 +62,9 @@ fn stage(stage: Stage) -> Option<DriverStage> {
         Stage::Rtyped => DriverStage::Rtyped,
         Stage::Optimized => DriverStage::Optimized,
         Stage::Exceptions => DriverStage::Exceptions,
+        Stage::Oo => DriverStage::Oo,
         Stage::Gc => DriverStage::Gc,
+        Stage::Wat => DriverStage::Wat,
         Stage::Clif => DriverStage::Clif,
         Stage::Asm => DriverStage::Asm,
         Stage::Colors => DriverStage::Colors,

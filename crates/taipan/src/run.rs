@@ -427,10 +427,6 @@ pub(crate) fn watchable(options: &CodeOptions, machine: Machine) -> Result<(), F
         let text = "watched programs are machine code: leave out --backend";
         return Err(Failure::Usage(text.to_owned()));
     }
-    if options.backend == Some(Backend::Wasmgc) {
-        let text = "watched programs for WebAssembly are made by way of C: leave out --backend";
-        return Err(Failure::Usage(text.to_owned()));
-    }
     supported(options, machine)
 }
 

@@ -298,3 +298,49 @@ def entry_point(argv):
     }
     assert_eq!(text(at, &["run", "main.py"]), "11 21 1\n");
 }
+
+#[test]
+fn graphs_on_objects_and_their_code_are_shown() {
+    let dir = project(CONFIG);
+    let (at, eval) = (dir.path(), "mini/nodes.py:BinOp.eval");
+    let graph = text(at, &["emit", "oo", "--lines", eval]);
+    let read = ": Instance(GcStruct mini.nodes.Number) = oogetfield(self_2, .inst_left)";
+    let line = "; mini/nodes.py:15: if self.left is None:";
+    for wanted in [read, line, "ooisnull("] {
+        assert!(graph.contains(wanted), "{wanted}\n{graph}");
+    }
+    let code = text(at, &["emit", "wat", "--lines", eval]);
+    let read = "struct.get $\"GcStruct mini.nodes.BinOp\" $inst_left";
+    let line = ";; mini/nodes.py:15: if self.left is None:";
+    for wanted in [read, line, "(import \"program\" "] {
+        assert!(code.contains(wanted), "{wanted}\n{code}");
+    }
+    let program = text(at, &["emit", "wat", "bin/main.py"]);
+    assert!(program.contains("(export \"run\" "), "{program}");
+    assert!(text(at, &["emit", "oo", "--format=svg", eval]).starts_with("<svg"));
+}
+
+#[test]
+fn code_for_objects_says_what_is_missing() {
+    let dir = project(CONFIG);
+    let source = "\
+class Mortal(object):
+    def __del__(self):
+        pass
+
+def make():
+    return Mortal()
+
+def entry_point(argv):
+    return 0 if make() is None else 1
+";
+    std::fs::write(dir.path().join("mortal.py"), source).unwrap();
+    let o = taipan(dir.path(), &["emit", "wat", "mortal.py:make"]);
+    let told = String::from_utf8_lossy(&o.stderr);
+    let place = "mortal.py:6:12";
+    assert!(
+        told.contains("error[TP0504]") && told.contains(place),
+        "{told}"
+    );
+    assert!(text(dir.path(), &["emit", "oo", "mortal.py:make"]).contains("oofinalize("));
+}

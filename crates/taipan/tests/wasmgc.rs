@@ -374,7 +374,7 @@ fn usage() -> Result<(), Failed> {
         "build --backend wasmgc --target wasm32-wasi --jit faults.py",
         "build --backend wasmgc --target wasm32-wasi --lto faults.py",
         "run --backend wasmgc --target wasm32-wasi faults.py",
-        "watch build --backend wasmgc --target wasm32-wasi faults.py",
+        "watch run --backend wasmgc --target wasm32-wasi faults.py",
     ] {
         let o = Command::new(env!("CARGO_BIN_EXE_taipan"))
             .current_dir(&PLACE.0)
@@ -393,9 +393,73 @@ fn usage() -> Result<(), Failed> {
         taipan: --keep-source and --lto are about C files: leave them out
         run --backend wasmgc --target wasm32-wasi faults.py: Some(2)
         taipan: Node runs what --backend wasmgc makes: `taipan build` makes it
-        watch build --backend wasmgc --target wasm32-wasi faults.py: Some(2)
-        taipan: watched programs for WebAssembly are made by way of C: leave out --backend
+        watch run --backend wasmgc --target wasm32-wasi faults.py: Some(2)
+        taipan: watched programs run on this machine: leave out --target
     "#]].assert_eq(&told);
+    Ok(())
+}
+
+/// A number of a source map, from the front of a text: five bits a digit in base 64, the lowest bit is the sign.
+fn number(text: &mut std::str::Bytes<'_>) -> Option<i64> {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut n, mut shift) = (0, 0);
+    loop {
+        let c = text.next()?;
+        let digit = digits.iter().position(|d| *d == c)? as i64;
+        n |= (digit & 31) << shift;
+        shift += 5;
+        if digit & 32 == 0 {
+            return Some(if n & 1 == 0 { n >> 1 } else { -(n >> 1) });
+        }
+    }
+}
+
+/// `-g` makes a source map: the code of a line is where the map says.
+fn source_map() -> Result<(), Failed> {
+    let script = built(&PLACE.0, "faults.py", &["-g"])?;
+    let module = std::fs::read(script.with_extension("wasm"))?;
+    let map = std::fs::read(script.with_extension("wasm.map"))?;
+    let url = script.with_extension("wasm.map");
+    let url = url.file_name().and_then(|n| n.to_str()).expect("a name");
+    let mut section = b"\x10sourceMappingURL".to_vec();
+    section.push(url.len() as u8);
+    section.extend(url.bytes());
+    assert!(module.ends_with(&section), "{url}");
+    let map: serde_json::Value = serde_json::from_slice(&map)?;
+    let sources = map["sources"].as_array().expect("sources");
+    let own = sources
+        .iter()
+        .position(|s| s.as_str().is_some_and(|s| s.ends_with("faults.py")));
+    let own = own.expect("the program is a source") as i64;
+    let text = map["sourcesContent"][own as usize]
+        .as_str()
+        .expect("its text");
+    let (mut offset, mut source, mut line) = (0, 0, 0);
+    let mut all = Vec::new();
+    for mapping in map["mappings"].as_str().expect("mappings").split(',') {
+        let mut rest = mapping.bytes();
+        offset += number(&mut rest).expect("an offset");
+        let place = number(&mut rest).map(|n| {
+            source += n;
+            line += number(&mut rest).expect("a line");
+            (source, line)
+        });
+        all.push((offset as usize, place));
+    }
+    all.push((module.len(), None));
+    let mut dereferenced = 0;
+    for pair in all.windows(2) {
+        assert!(pair[0].0 < pair[1].0, "{pair:?}");
+        let Some((source, line)) = pair[0].1 else {
+            continue;
+        };
+        let code = &module[pair[0].0..pair[1].0];
+        let line = text.lines().nth(line as usize).filter(|_| source == own);
+        // `struct.get`
+        let reads = code.windows(2).any(|b| b == [0xfb, 0x02]);
+        dereferenced += usize::from(reads && line.is_some_and(|l| l.contains("n.next.v")));
+    }
+    assert!(dereferenced > 0);
     Ok(())
 }
 
@@ -424,6 +488,7 @@ fn main() -> ExitCode {
         timed_trial("refused", done(refused)),
         timed_trial("missing", done(missing)),
         timed_trial("usage", done(usage)),
+        timed_trial("source_map", done(source_map)),
     ];
     let run: [(&str, Test); 7] = [
         ("fixtures", fixtures),

@@ -313,6 +313,31 @@ def entry_point(argv):
     w.prints("n 2\n");
 }
 
+/// A module with the host's collector, and its map.
+#[test]
+fn modules_with_the_hosts_collector_are_rebuilt() {
+    let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);
+    let options = [
+        "build",
+        "--target",
+        "wasm32-wasi",
+        "--backend",
+        "wasmgc",
+        "-g",
+    ];
+    let args = [&options[..], &["main.py", "-o", "main.wasm"]].concat();
+    let mut w = Watched::start(&dir, &args);
+    w.tells("built main.wasm");
+    let read = |name: &str| fs::read(dir.path().join(name)).unwrap();
+    let first = (read("main.wasm"), read("main.wasm.map"));
+    assert!(!read("main.mjs").is_empty());
+    w.save("lib.py", &LIB.replace("10", "1234567"));
+    w.tells("changed: lib.py");
+    w.tells("built main.wasm");
+    assert_ne!(first.0, read("main.wasm"));
+    assert_ne!(first.1, read("main.wasm.map"));
+}
+
 #[test]
 fn build_keeps_an_executable_up_to_date() {
     let dir = project(&[("main.py", MAIN), ("lib.py", LIB)]);

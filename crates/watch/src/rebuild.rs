@@ -8,7 +8,9 @@ use taipan_driver::parts::{
     ImageUse, build_image, bundle, c_files, compile_c, compile_llvm, image_object, link,
     llvm_texts, write_executable,
 };
-use taipan_driver::{COptions, Database, Failure, LoadOptions, Optimising, Timings, guarded};
+use taipan_driver::{
+    COptions, Database, Failure, LoadOptions, Optimising, Timings, guarded, wasmgc_module,
+};
 
 /// What makes machine code.
 pub enum By {
@@ -18,6 +20,8 @@ pub enum By {
     C(COptions),
     /// LLVM, with these options.
     Llvm(COptions),
+    /// WebAssembly with the host's collector. The script or the page that runs it is there.
+    Wasmgc,
 }
 
 /// Builds an executable again and again.
@@ -89,6 +93,12 @@ impl Rebuild {
                 compile_c(db, &self.load, &program, &self.output, c, timings)
             });
         }
+        if matches!(self.by, By::Wasmgc) {
+            let made = wasmgc_module(db, &self.load, &self.target, &self.output, timings)?;
+            let mut all = made.module.clone();
+            all.extend(made.source_map.iter().flat_map(|map| map.bytes()));
+            return self.unless_there(all, |_| made.write(&self.output));
+        }
         let image = guarded(|| build_image(db, &self.load, &self.target, timings))??;
         let object = image_object(&image, self.load.machine, timings)?;
         self.unless_there(object, |object| {
@@ -123,6 +133,10 @@ impl Rebuild {
         match &self.by {
             By::C(_) => drop(c_files(db, &self.load, &self.target, timings)),
             By::Llvm(_) => drop(llvm_texts(db, &self.load, &self.target, timings)),
+            By::Wasmgc => {
+                let output = &self.output;
+                drop(wasmgc_module(db, &self.load, &self.target, output, timings));
+            }
             By::Cranelift => drop(build_image(db, &self.load, &self.target, timings)),
         }
     }

@@ -21,7 +21,7 @@ use taipan_ootype::{
 };
 use wasm_encoder::ValType;
 
-use crate::code::{Ins, body};
+use crate::code::{Ins, body, place};
 use crate::control::Frame;
 use crate::symbols::{FunctionCode, Global, Symbols, TypeSym};
 use crate::types::{Numbers, heap_type, val_types};
@@ -218,6 +218,7 @@ impl<'a> Emitter<'a> {
                 if let Some(i) = self.pending.iter().position(|p| p.var == *v) {
                     let code = self.pending.remove(i).code;
                     self.out.extend(code);
+                    self.out.push(place(self.at));
                 } else if let Some(ins) = &self.constants[v.index()] {
                     self.out.push(ins.clone());
                 } else {
@@ -294,6 +295,7 @@ impl<'a> Emitter<'a> {
     /// Moves to the instruction of an operation.
     pub(crate) fn set_at(&mut self, at: u32) {
         self.at = at;
+        self.out.push(place(at));
     }
 
     /// The values that are not written yet, for code that is made for one exit of a block.
@@ -340,6 +342,7 @@ impl<'a> Emitter<'a> {
         let is_void = *self.graph.ty(result) == OOType::Void;
         if flags & (EFFECT | RAISE) != 0 {
             self.flush(&op.args)?;
+            self.out.push(place(self.at));
             self.instructions(op)?;
             return if is_void { Ok(()) } else { self.store(result) };
         }
@@ -371,6 +374,8 @@ impl<'a> Emitter<'a> {
             }
             _ => {}
         }
+        let mut code = code;
+        code.insert(0, place(self.at));
         if uses == 1 && self.is_local[result.index()] {
             self.pending.push(Pending {
                 var: result,

@@ -23,6 +23,7 @@ use crate::stages::llvm::function_module;
 use crate::stages::lowlevel_errors::{codegen_failure, typer_failure};
 use crate::stages::{self, QuerySummaries, native};
 use crate::timeshift::{generated_picture, generated_text};
+use crate::wasmgc::{function_alone, object_graph};
 
 /// What a stage made of a function: a picture, or lines.
 #[derive(Serialize, Debug, Default)]
@@ -71,6 +72,18 @@ pub fn view(program: &Inspected<'_>, function: &str, stage: Stage) -> Result<Vie
                 let text = function_module(program.db, program.roots, &sym)
                     .map_err(|e| codegen_failure(&e))?;
                 Ok(text_view(&text))
+            }
+            Stage::Oo => {
+                let key = LLFunction::new(program.db, program.roots, sym(program, spec)?);
+                let graph = object_graph(program.db, key)?.ok_or_else(no_graph)?;
+                let names = lowlevel_names(program.db, program.program(), &*graph);
+                Ok(text_view(&print_graph(&graph, names)))
+            }
+            Stage::Wat => {
+                let key = LLFunction::new(program.db, program.roots, sym(program, spec)?);
+                let linked = function_alone(program.db, key)?.ok_or_else(no_graph)?;
+                let text = linked.text(&mut |_| None);
+                Ok(text_view(&text.map_err(Failure::Usage)?))
             }
             Stage::Colors => colors(program, spec),
             Stage::Timeshifted => {

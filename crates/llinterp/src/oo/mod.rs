@@ -14,6 +14,8 @@
 mod decode;
 mod heap;
 mod run;
+#[cfg(test)]
+mod tests;
 mod transfer;
 
 use std::rc::Rc;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use taipan_driver::{Database, Failure, LoadOptions, web_folder};
+use taipan_driver::{
+    Database, Failure, LoadOptions, wasmgc_script, web_folder, web_folder_with_collector,
+};
 use taipan_watch::{Answer, By, Job, Rebuild};
 
 use super::{Shown, Task};
@@ -34,8 +36,12 @@ impl Build {
             args.target.clone(),
             output_of(&context.db, &context.load, args),
         );
-        if args.for_machine.web() {
-            output = web_folder(&target, &output)?;
+        let with_collector = args.code.backend == Some(Backend::Wasmgc);
+        match (args.for_machine.web(), with_collector) {
+            (true, true) => output = web_folder_with_collector(&target, &output)?,
+            (true, false) => output = web_folder(&target, &output)?,
+            (false, true) => wasmgc_script(&output)?,
+            (false, false) => {}
         }
         let load = LoadOptions {
             checked: args.code.checked(),
@@ -55,7 +61,8 @@ fn by(args: &BuildArgs) -> By {
     match args.code.backend_of_executables(args.for_machine.machine()) {
         Backend::C => By::C(source_options(args)),
         Backend::Llvm => By::Llvm(source_options(args)),
-        Backend::Cranelift | Backend::Python | Backend::Wasmgc => By::Cranelift,
+        Backend::Wasmgc => By::Wasmgc,
+        Backend::Cranelift | Backend::Python => By::Cranelift,
     }
 }
 
