@@ -233,6 +233,7 @@ pub(crate) fn import_name(f: &HostFunction) -> &str {
         HostFunction::Argument => "argument",
         HostFunction::NewWeakref => "weakref_new",
         HostFunction::Deref => "weakref_get",
+        HostFunction::Collect => "collect",
     }
 }
 
@@ -248,6 +249,7 @@ pub(crate) fn import_type(
         HostFunction::Argument => return Ok((vec![ValType::I32], vec![ValType::I32])),
         HostFunction::NewWeakref => return Ok((vec![OBJECT], vec![external])),
         HostFunction::Deref => return Ok((vec![external], vec![OBJECT])),
+        HostFunction::Collect => return Ok((vec![], vec![])),
     };
     let mut params = Vec::new();
     for ty in &f.ty().args {

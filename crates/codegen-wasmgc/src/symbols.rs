@@ -42,6 +42,8 @@ pub enum HostFunction {
     NewWeakref,
     /// `(externref) -> eqref`: its target, or null.
     Deref,
+    /// `()`: has the host collect, if it does that on demand.
+    Collect,
 }
 
 /// A function that the back end writes where it is needed.

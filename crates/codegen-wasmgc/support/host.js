@@ -399,6 +399,7 @@ function functions(program, system) {
     },
     weakref_new: (object) => (object === null ? null : new WeakRef(object)),
     weakref_get: (reference) => reference?.deref() ?? null,
+    collect: () => system.collect(),
     rpy_read_timestamp: () => system.monotonic(),
     rpy_assert_failed: () => die(encoder.encode('AssertionError in debug_assert\n')),
     rpy_fatal: (at, length) => die(joined([path(at, length), encoder.encode('\n')])),

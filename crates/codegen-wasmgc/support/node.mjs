@@ -5,6 +5,8 @@
 import * as fs from 'node:fs';
 import { randomFillSync } from 'node:crypto';
 import { isatty } from 'node:tty';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import { Worker, isMainThread, workerData } from 'node:worker_threads';
 
 /** Linux's flags of open() as those of this system. */
@@ -30,6 +32,20 @@ class NodeSystem {
     );
     // Where files are read and written, by descriptor: Node has no seek.
     this.positions = new Map();
+  }
+
+  /**
+   * A full collection. A script with microtasks of its own ends the job, as far as weak references are concerned, which keep
+   * their targets until then.
+   */
+  collect() {
+    if (this.collector === undefined) {
+      v8.setFlagsFromString('--expose-gc');
+      const context = vm.createContext({}, { microtaskMode: 'afterEvaluate' });
+      this.collector = { context, collect: vm.runInContext('gc', context) };
+    }
+    vm.runInContext('0', this.collector.context);
+    this.collector.collect();
   }
 
   /** Threads cannot change the folder of the process. */

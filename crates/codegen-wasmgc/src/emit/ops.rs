@@ -8,7 +8,7 @@ use wasm_encoder::{BlockType, ValType};
 use super::Emitter;
 use crate::code::Ins;
 use crate::host;
-use crate::symbols::{Callee, Global, Glue, TypeSym};
+use crate::symbols::{Callee, Global, Glue, HostFunction, TypeSym};
 use crate::types::{OBJECT, val_type};
 
 /// Finalizers of the shipped library that need not run: the host frees the same when the program ends.
@@ -135,10 +135,12 @@ impl Emitter<'_> {
                 let callee = self.symbols.callee(Callee::Func(f));
                 self.on(args, &[Ins::Call(callee)])
             }
-            // The host decides when it collects.
-            PlainOp::GcCollect
+            PlainOp::GcCollect => {
+                let collect = self.symbols.callee(Callee::Host(HostFunction::Collect));
+                self.on(&[], &[Ins::Call(collect)])
+            }
             // Sections of debug output are never on.
-            | PlainOp::DebugPrint
+            PlainOp::DebugPrint
             // There are no tracebacks.
             | PlainOp::DebugStartTraceback
             | PlainOp::DebugRecordTraceback

@@ -179,6 +179,9 @@ class PageSystem {
     }));
   }
 
+  /** A page cannot have the browser collect. */
+  collect() {}
+
   sleep(seconds) {
     this.run.tell(() => {
       const until = performance.now() + seconds * 1000;

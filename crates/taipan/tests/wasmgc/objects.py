@@ -2,7 +2,7 @@
 
 from rpython.rlib.objectmodel import compute_identity_hash, compute_hash, r_dict, we_are_translated
 from rpython.rlib.rstring import StringBuilder, UnicodeBuilder
-from rpython.rlib import rweakref, jit
+from rpython.rlib import rgc, rweakref, jit
 from rpython.rlib.debug import ll_assert
 
 
@@ -167,11 +167,19 @@ def strings():
     print int('123') + 1, '%d %s %x %r' % (12, 'text', 255, 'quoted'), compute_hash('a') == compute_hash('ab'[:1])
 
 
+def dropped(n):
+    return rweakref.ref(Link(n))
+dropped._dont_inline_ = True
+
+
 def weak():
     kept = Link(3)
     ref = rweakref.ref(kept)
     prebuilt = rweakref.ref(FIRST)
     print ref() is kept, ref().value, prebuilt() is FIRST
+    gone = dropped(4)
+    rgc.collect()
+    print gone() is None, ref() is kept, prebuilt() is FIRST
 
 
 class Failure(Exception):
