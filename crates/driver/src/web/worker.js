@@ -11,7 +11,9 @@ async function load() {
   if (lack) throw new Error(lack);
   const response = await fetch('program.wasm');
   if (!response.ok) throw new Error(`program.wasm: ${response.status} ${response.statusText}`);
-  return WebAssembly.compile(await response.arrayBuffer());
+  // By its address the debugger finds the module's source map. Only a module that is compiled from the response has it.
+  const isModule = response.headers.get('Content-Type') === 'application/wasm';
+  return isModule ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }
 
 function run() {
