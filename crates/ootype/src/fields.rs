@@ -88,6 +88,15 @@ pub fn member(ty: LLType, name: &str, program: &dyn Program) -> Option<Place> {
     Some(Place::Field(before + own, field.ty))
 }
 
+/// The number and the type of a field of a struct type or of its bases. None if there is no such field, or it is Void.
+pub fn inherited(ty: LLType, name: &str, program: &dyn Program) -> Option<(usize, LLType)> {
+    match member(ty, name, program) {
+        Some(Place::Field(i, field)) => Some((i, field)),
+        Some(Place::Base(_) | Place::Nothing) => None,
+        None => inherited(base_of(ty, program)?, name, program),
+    }
+}
+
 /// The number of the field of instances that holds the identity hash.
 pub fn identity_field(program: &dyn Program) -> usize {
     fields_of(*OBJECT, program).len() - 1

@@ -17,6 +17,8 @@
 //! data are the same in both type systems. A type of `ootype` names the `lltype` container that it comes from
 //! ([`OOType`]); the fields of a class are found with [`fields_of`].
 //!
+//! [`initialize_at_once`] joins allocations with the first values of fields.
+//!
 //! Raw memory and addresses have no translation: [`lower`] reports them as a [`Lack`].
 //!
 //! **Architecture invariants.** No salsa. No target: back ends decide the layout of objects.
@@ -25,6 +27,7 @@
 
 mod dialect;
 mod fields;
+mod initial;
 mod lack;
 mod lower;
 mod ops;
@@ -34,7 +37,10 @@ mod types;
 mod verify;
 
 pub use dialect::{OOGraph, OOOperand, ObjectOriented, const_type, type_of};
-pub use fields::{Member, Place, base_of, fields_of, identity_field, items_field, member, storage};
+pub use fields::{
+    Member, Place, base_of, fields_of, identity_field, inherited, items_field, member, storage,
+};
+pub use initial::initialize_at_once;
 pub use lack::{Lack, Unsupported};
 pub use lower::lower;
 pub use ops::{Argument, OOOp, ObjectOp};

@@ -79,8 +79,9 @@ macro_rules! object_ops {
 }
 
 object_ops! {
-    /// A new object. Its fields are zero or null; its parts are there.
-    New = "oonew", EFFECT | GC, (ty: Type) -> Fields;
+    /// A new object. Behind its type are names of fields, each with its value. Other fields are zero or null; parts are
+    /// there.
+    New = "oonew", EFFECT | GC, (ty: Type, fields: Rest) -> Fields;
     /// A new array, or an object with an array at its end, of that length; null if there is no such array.
     NewItems = "oonew_items", EFFECT | GC, (ty: Type, length: Signed) -> Reference;
     /// The value of a field.

@@ -3,7 +3,7 @@ use taipan_graph::text::{parse_graph, print_graph};
 use taipan_lltype::TableProgram;
 use taipan_lltype::text::LLNames;
 
-use crate::{OOOp, ObjectOp, ObjectOriented, check_graph, lower};
+use crate::{OOOp, ObjectOp, ObjectOriented, check_graph, initialize_at_once, lower};
 
 const END: &str = "
     except(etype: *Struct object_vtable, evalue: *GcStruct object)
@@ -195,6 +195,66 @@ fn what_has_no_translation() {
         at 11: no identity hash of strings, lists and tuples, only of instances; give the object a number of its own in a field; or leave out `--backend wasmgc`
         at 12: no thread-local values: there is one thread; use a global variable
     "#]].assert_eq(&told);
+}
+
+/// A line of a graph with the names of variables alone.
+fn without_numbers(line: &str) -> String {
+    let mut parts = line.split('_');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        match rest.len() < part.len() {
+            true => out.push_str(rest),
+            false => out.extend(["_", part]),
+        }
+    }
+    out
+}
+
+#[test]
+fn first_values_of_fields_are_those_of_the_allocation() {
+    let text = "
+    struct base = GcStruct { super: GcStruct object, x: Signed, }
+    struct derived = GcStruct { super: GcStruct base, y: Signed, z: Signed, next: *GcStruct base, }
+    graph f
+    block0(n: Signed, d: *GcStruct derived, b0: *GcStruct base):
+        a: *GcStruct derived = malloc(<type GcStruct derived>, <gc>)
+        b: *GcStruct base = cast_pointer(a)
+        m: Signed = int_add(n, 1)
+        q: Signed = getfield(d, .y)
+        u0: Void = setfield(b, .x, m)
+        u1: Void = setfield(a, .y, q)
+        u2: Void = setfield(a, .next, b0)
+        u3: Void = setfield(a, .y, 5)
+        c: *GcStruct derived = malloc(<type GcStruct derived>, <gc>)
+        u4: Void = setfield(c, .next, b)
+        u5: Void = setfield(c, .z, n)
+        u6: Void = setfield(a, .next, b)
+        goto return(b)
+    return(r: *GcStruct base)";
+    let program = TableProgram::parse(&format!("{text}{END}")).expect("parses");
+    let graph = program.graphs.values().next().expect("a graph");
+    let mut graph = lower(graph, &program).expect("it has a translation");
+    initialize_at_once(&mut graph, &program);
+    assert_eq!(check_graph(&graph, &program), Vec::<String>::new());
+    let text = print_graph(&graph, LLNames::default());
+    let block: Vec<String> = (text.lines())
+        .skip_while(|l| !l.starts_with("block0"))
+        .take_while(|l| !l.starts_with("return"))
+        .map(without_numbers)
+        .collect();
+    expect![[r#"
+        block0(n: Signed, d: Instance(GcStruct derived), b0: Instance(GcStruct base)):
+            m: Signed = int_add(n, 1)
+            q: Signed = oogetfield(d, .y)
+            a: Instance(GcStruct derived) = oonew(<type GcStruct derived>, .x, m, .y, q, .next, b0)
+            b: Instance(GcStruct base) = oocast(a)
+            u3: Void = oosetfield(a, .y, 5)
+            c: Instance(GcStruct derived) = oonew(<type GcStruct derived>, .next, b, .z, n)
+            u6: Void = oosetfield(a, .next, b)
+            goto return(b)
+    "#]]
+    .assert_eq(&format!("{}\n", block.join("\n")));
 }
 
 #[test]

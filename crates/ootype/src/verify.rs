@@ -2,11 +2,12 @@
 
 use taipan_graph::{Operation, verify};
 use taipan_lltype::{
-    ConstantOperand, LLConst, LLOp, LLOperand, Program, VoidConst, check_operation,
+    ConstantOperand, FuncType, LLConst, LLOp, LLOperand, PlainOp, Program, VoidConst,
+    check_operation,
 };
 
 use crate::{
-    Argument, OOGraph, OOOp, OOOperand, OOType, ObjectOp, ObjectOriented, Place, member, storage,
+    Argument, OOGraph, OOOp, OOOperand, OOType, ObjectOp, ObjectOriented, inherited, storage,
     type_of,
 };
 
@@ -40,11 +41,39 @@ fn check_low(graph: &OOGraph, op: LLOp, at: &Operation<ObjectOriented>) -> Resul
         return Err("it works on memory".to_owned());
     }
     let low: Vec<LLOperand> = at.args.iter().map(low_operand).collect();
+    if op == PlainOp::DirectCall.into()
+        && let Some(f) = low.first().and_then(ConstantOperand::as_function)
+    {
+        return check_call(graph, f.ty(), &at.args[1..], *graph.ty(at.result));
+    }
     let type_of = |o: &LLOperand| match o {
         LLOperand::Var(v) => graph.ty(*v).low(),
         LLOperand::Const(c) => c.ty(),
     };
     check_operation(op, &low, graph.ty(at.result).low(), &type_of, &|_| None)
+}
+
+/// A call: an Address and a GCREF are the same here.
+fn check_call(
+    graph: &OOGraph,
+    f: &FuncType,
+    args: &[OOOperand],
+    result: OOType,
+) -> Result<(), String> {
+    if f.args.len() != args.len() {
+        return Err(format!("{} arguments are needed", f.args.len()));
+    }
+    for (o, wanted) in args.iter().zip(&f.args) {
+        same(type_of(graph, o), OOType::of(*wanted))?;
+    }
+    same(result, OOType::of(f.result))
+}
+
+fn same(got: OOType, wanted: OOType) -> Result<(), String> {
+    match got == wanted {
+        true => Ok(()),
+        false => Err(format!("{got} where {wanted} is needed")),
+    }
 }
 
 fn low_operand(o: &OOOperand) -> LLOperand {
@@ -75,10 +104,6 @@ fn check_object(
     if !holds_type(result, result_type) {
         return Err(format!("the result is no {result:?}"));
     }
-    let same = |got: OOType, wanted: OOType| match got == wanted {
-        true => Ok(()),
-        false => Err(format!("{got} where {wanted} is needed")),
-    };
     let ty = |i: usize| type_of(graph, &at.args[i]);
     match op {
         ObjectOp::GetField => same(result_type, field(graph, at, program)?),
@@ -89,17 +114,19 @@ fn check_object(
         ObjectOp::Call => {
             let method = ty(0).container().and_then(|t| t.as_func());
             let method = method.ok_or("no function")?;
-            if method.args.len() != at.args.len() - 1 {
-                return Err(format!("{} arguments are needed", method.args.len()));
-            }
-            for (i, wanted) in method.args.iter().enumerate() {
-                same(ty(i + 1), OOType::of(*wanted))?;
-            }
-            same(result_type, OOType::of(method.result))
+            check_call(graph, method, &at.args[1..], result_type)
         }
         ObjectOp::New | ObjectOp::NewItems => {
-            let made = low_operand(&at.args[0]).as_type();
-            same(result_type, OOType::reference(made.ok_or("no type")?))
+            let made = low_operand(&at.args[0]).as_type().ok_or("no type")?;
+            if op == ObjectOp::New {
+                for pair in at.args[1..].chunks(2) {
+                    let [name, value] = pair else {
+                        return Err("a field without a value".to_owned());
+                    };
+                    same(type_of(graph, value), field_named(made, name, program)?)?;
+                }
+            }
+            same(result_type, OOType::reference(made))
         }
         _ => Ok(()),
     }
@@ -112,11 +139,20 @@ fn field(
     program: &dyn Program,
 ) -> Result<OOType, String> {
     let class = type_of(graph, &at.args[0]).container().ok_or("no object")?;
-    let low = low_operand(&at.args[1]);
+    field_named(class, &at.args[1], program)
+}
+
+/// The type of the field of a class that an operand names.
+fn field_named(
+    class: taipan_lltype::LLType,
+    name: &OOOperand,
+    program: &dyn Program,
+) -> Result<OOType, String> {
+    let low = low_operand(name);
     let name = low.as_field().ok_or("a field without a name")?;
-    match member(class, name, program) {
-        Some(Place::Field(_, ty)) => Ok(storage(ty)),
-        _ => Err(format!("{class} has no field {name}")),
+    match inherited(class, name, program) {
+        Some((_, ty)) => Ok(storage(ty)),
+        None => Err(format!("{class} has no field {name}")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Objects, arrays, their fields and items.
 
 use taipan_lltype::{ConstantOperand, LLOperand, LLType, TypeKind};
-use taipan_ootype::{Lack, OOOperand, OOType, Place, fields_of, items_field, member, storage};
+use taipan_ootype::{Lack, OOOperand, OOType, fields_of, inherited, items_field, storage};
 use wasm_encoder::{BlockType, HeapType, ValType};
 
 use super::{Emitter, is_wide};
@@ -96,9 +96,35 @@ pub(crate) fn new_object(
 }
 
 impl Emitter<'_> {
-    pub(super) fn new_object(&mut self, ty: &OOOperand) -> Result<(), Lack> {
-        let code = new_object(type_operand(ty)?, self.program, &mut self.symbols, None)?;
-        self.out.extend(code);
+    /// A new object. `given` are names of fields, each with its value.
+    pub(super) fn new_object(&mut self, ty: &OOOperand, given: &[OOOperand]) -> Result<(), Lack> {
+        let ty = type_operand(ty)?;
+        if given.is_empty() {
+            let code = new_object(ty, self.program, &mut self.symbols, None)?;
+            self.out.extend(code);
+            return Ok(());
+        }
+        let number = self.symbols.ty(TypeSym::Container(ty));
+        let fields = fields_of(ty, self.program);
+        let mut values = vec![None; fields.len()];
+        for pair in given.chunks(2) {
+            let (i, _) = self.place_in(ty, &pair[0])?;
+            values[i as usize] = pair.get(1);
+        }
+        for (m, value) in fields.iter().zip(values) {
+            match value {
+                Some(value) => self.push(value)?,
+                None if is_part(m.ty) => {
+                    let part = new_object(m.ty, self.program, &mut self.symbols, None)?;
+                    self.out.extend(part);
+                }
+                None => {
+                    let zero = zero(storage(m.ty), &mut self.symbols)?;
+                    self.out.push(zero);
+                }
+            }
+        }
+        self.out.push(Ins::StructNew(number));
         Ok(())
     }
 
@@ -137,15 +163,18 @@ impl Emitter<'_> {
     /// The number of the type of an object, that of a field, and the field's content.
     fn field(&mut self, object: &OOOperand, name: &OOOperand) -> Result<(u32, u32, OOType), Lack> {
         let class = self.ty(object).container().ok_or(Lack::Addresses)?;
+        let (i, ty) = self.place_in(class, name)?;
+        Ok((self.symbols.ty(TypeSym::Container(class)), i, ty))
+    }
+
+    /// The number of a field of a class, and its content.
+    fn place_in(&self, class: LLType, name: &OOOperand) -> Result<(u32, OOType), Lack> {
         let name = low(name);
         let name = name.as_field().ok_or(Lack::Addresses)?;
-        match member(class, name, self.program) {
-            Some(Place::Field(_, ty)) if is_wide(storage(ty)) => Err(Lack::WideIntegers),
-            Some(Place::Field(i, ty)) => {
-                let number = self.symbols.ty(TypeSym::Container(class));
-                Ok((number, i as u32, storage(ty)))
-            }
-            _ => Err(Lack::Operation(format!("field {name}"))),
+        match inherited(class, name, self.program) {
+            Some((_, ty)) if is_wide(storage(ty)) => Err(Lack::WideIntegers),
+            Some((i, ty)) => Ok((i as u32, storage(ty))),
+            None => Err(Lack::Operation(format!("field {name}"))),
         }
     }
 

@@ -53,7 +53,7 @@ impl Emitter<'_> {
     ) -> Result<(), Lack> {
         let args = &op.args;
         match object {
-            ObjectOp::New => self.new_object(&args[0]),
+            ObjectOp::New => self.new_object(&args[0], &args[1..]),
             ObjectOp::NewItems => self.new_items(&args[0], &args[1]),
             ObjectOp::GetField => self.get_field(&args[0], &args[1]),
             ObjectOp::SetField => self.set_field(&args[0], &args[1], &args[2]),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use taipan_base::noted;
 use taipan_codegen_wasmgc::{FunctionCode, function_code};
 use taipan_lltype::{LLType, TypeKind};
-use taipan_ootype::{OOGraph, Unsupported, lower};
+use taipan_ootype::{OOGraph, Unsupported, initialize_at_once, lower};
 
 use crate::function::LLFunction;
 use crate::stages::{GraphStage, StageProgram, exceptions};
@@ -17,7 +17,10 @@ noted! {
         let _timed = taipan_base::timed(db);
         let traced = exceptions(db, f)?;
         let program = StageProgram::new(db, f.roots(db), GraphStage::Optimized);
-        let graph = lower(&traced.graph, &program);
+        let graph = lower(&traced.graph, &program).map(|mut graph| {
+            initialize_at_once(&mut graph, &program);
+            graph
+        });
         if cfg!(debug_assertions) && let Ok(graph) = &graph {
             let wrong = taipan_ootype::check_graph(graph, &program);
             assert!(wrong.is_empty(), "{}: {wrong:#?}", graph.name);

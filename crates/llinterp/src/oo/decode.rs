@@ -8,7 +8,7 @@ use taipan_lltype::{
     VoidConst, is_conversion,
 };
 use taipan_ootype::{
-    OOGraph, OOOp, OOOperand, OOType, ObjectOp, ObjectOriented, Place, items_field, member, type_of,
+    OOGraph, OOOp, OOOperand, OOType, ObjectOp, ObjectOriented, inherited, items_field, type_of,
 };
 
 use super::heap::Objects;
@@ -32,7 +32,9 @@ pub(super) enum Work {
     /// Any other operation on numbers or on the state of the program.
     Plain(PlainOp),
     Object(ObjectOp),
-    New(LLType),
+    /// With values for these fields.
+    New(LLType, Box<[usize]>),
+    NewItems(LLType),
     GetField(usize),
     SetField(usize),
     /// By the number of the field with the array.
@@ -261,12 +263,12 @@ impl Decoder<'_, '_> {
             let ty = type_of(self.graph, &args[0]);
             ty.container().ok_or_else(|| format!("{ty} has no fields"))
         };
-        let field = || {
-            let (ty, name) = (container()?, low(&args[1]));
+        let field = |ty: LLType, name: &OOOperand| {
+            let name = low(name);
             let name = name.as_field().ok_or("a field without a name")?;
-            match member(ty, name, program) {
-                Some(Place::Field(i, _)) => Ok(i),
-                _ => Err(format!("{ty} has no field {name}")),
+            match inherited(ty, name, program) {
+                Some((i, _)) => Ok(i),
+                None => Err(format!("{ty} has no field {name}")),
             }
         };
         Ok(match object {
@@ -274,10 +276,24 @@ impl Decoder<'_, '_> {
                 let ty = low(&args[0])
                     .as_type()
                     .ok_or("an object of no constant type")?;
-                (Work::New(ty), all(&args[1..]))
+                match object {
+                    ObjectOp::NewItems => (Work::NewItems(ty), all(&args[1..])),
+                    _ => {
+                        let names = args.iter().skip(1).step_by(2);
+                        let fields: Result<_, String> = names.map(|n| field(ty, n)).collect();
+                        let values = args.iter().skip(2).step_by(2);
+                        (Work::New(ty, fields?), values.collect())
+                    }
+                }
             }
-            ObjectOp::GetField => (Work::GetField(field()?), all(&args[..1])),
-            ObjectOp::SetField => (Work::SetField(field()?), vec![&args[0], &args[2]]),
+            ObjectOp::GetField => (
+                Work::GetField(field(container()?, &args[1])?),
+                all(&args[..1]),
+            ),
+            ObjectOp::SetField => (
+                Work::SetField(field(container()?, &args[1])?),
+                vec![&args[0], &args[2]],
+            ),
             ObjectOp::Shrink => {
                 let (i, _) = items_field(container()?, program).ok_or("an object without items")?;
                 (Work::Shrink(i), all(args))

@@ -198,13 +198,15 @@ impl OOInterpreter<'_> {
             }
             Work::Plain(op) => return self.plain(*op, ins, base),
             Work::Object(op) => self.object(*op, ins, base)?,
-            Work::New(ty) => {
-                if self.objects.wants_collection() {
-                    self.collect()?;
+            Work::New(ty, fields) => {
+                let object = self.allocate(*ty, 0)?;
+                for (i, v) in fields.iter().zip(&ins.args) {
+                    let word = self.value(base, *v);
+                    self.objects.set_field(object, *i, word)?;
                 }
-                let length = ins.args.first().map_or(0, |v| self.value(base, *v));
-                self.objects.new_object(*ty, length)
+                object
             }
+            Work::NewItems(ty) => self.allocate(*ty, arg(self, 0))?,
             Work::GetField(i) => self.objects.field(arg(self, 0), *i)?,
             Work::SetField(i) => {
                 self.objects.set_field(arg(self, 0), *i, arg(self, 1))?;
@@ -239,6 +241,14 @@ impl OOInterpreter<'_> {
             }
             Work::Fault(why) => return Err(Stop::Text(why.clone())),
         }))
+    }
+
+    /// A new object, after a collection if one is due.
+    fn allocate(&mut self, ty: LLType, length: i128) -> Result<i128, Stop> {
+        if self.objects.wants_collection() {
+            self.collect()?;
+        }
+        Ok(self.objects.new_object(ty, length))
     }
 
     fn call(
@@ -380,7 +390,14 @@ impl OOInterpreter<'_> {
         for frame in &self.frames {
             let graph = &*frame.code.graph;
             let block = taipan_graph::BlockId(frame.block as u32);
-            for v in used_after(graph, block, frame.index) {
+            let mut used = used_after(graph, block, frame.index);
+            // An allocation stores its operands after the collection.
+            if let Some(op) = frame.code.operation(frame.block, frame.index)
+                && op.op == ObjectOp::New.into()
+            {
+                used.extend(op.args.iter().filter_map(|o| o.as_var()));
+            }
+            for v in used {
                 if graph.ty(v).is_reference() {
                     roots.push(self.registers[frame.base + v.index()]);
                 }
