@@ -457,15 +457,13 @@ fn main() -> ExitCode {
         })
     };
     let mut trials: Vec<_> = with(CASES, check).chain(with(FLAMES, flame)).collect();
-    let others: [(&str, fn() -> Result<(), Failed>); 3] = [
-        ("without_c", without_c),
-        ("executable", executable),
-        ("refused", refused),
-    ];
-    for (name, test) in others {
+    let mut add = |name: &'static str, test: fn() -> Result<(), Failed>| {
         trials.push(timed_trial(name, move || {
             test().map(|()| Completion::Completed)
         }));
-    }
+    };
+    add("without_c", without_c);
+    add("executable", executable);
+    add("refused", refused);
     libtest_mimic::run(&args, trials).exit_code()
 }

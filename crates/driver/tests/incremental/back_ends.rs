@@ -285,7 +285,9 @@ fn with_the_collector_of_the_host() {
     };
     let module = |bench: &Workbench| {
         let timings = &mut Timings::default();
-        wasmgc_module(&bench.db, &bench.options, &bench.target, timings).expect("it compiles")
+        let output = "/made.wasm".into();
+        wasmgc_module(&bench.db, &bench.options, &bench.target, output, timings)
+            .expect("it compiles")
     };
     check(
         &options,
