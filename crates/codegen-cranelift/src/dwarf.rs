@@ -377,7 +377,7 @@ fn frame_table(debug: &ImageDebug, architecture: Architecture) -> FrameTable {
     if start != 0 {
         common.add_instruction(CallFrameInstruction::Offset(Register(back), -start));
     }
-    // A debugger would show what they hold now as variables of callers.
+    // A debugger would show their present contents as variables of callers.
     for register in changed_by_calls(architecture) {
         common.add_instruction(CallFrameInstruction::Undefined(Register(register)));
     }

@@ -1,4 +1,4 @@
-//! A function as a module of its own, for people: what it refers to is imported.
+//! A function as a module of its own, for people: its references are imports.
 
 use indexmap::IndexSet;
 use taipan_lltype::{FuncSym, OBJECT, OBJECT_VTABLE, Program};

@@ -30,7 +30,7 @@ const MODULES: [(&str, &str); 4] = [
     ("taipan_debugger", include_str!("gdb/taipan_debugger.py")),
 ];
 
-/// Settings that make gdb say what the session has to know, and nothing that depends on the user's own.
+/// Settings of gdb that the session relies on, whatever the user's own are.
 const SETTINGS: &[&str] = &[
     "set pagination off",
     "set confirm off",

@@ -38,7 +38,7 @@ use crate::session::Session;
 enum Event {
     /// The client wants something.
     Request(Request),
-    /// The client has gone, or sends what is no message.
+    /// The client has gone, or sends something that is no message.
     ClientEnded,
     /// A line of gdb's.
     Gdb(mi::Record),

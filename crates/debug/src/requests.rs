@@ -93,7 +93,7 @@ fn capabilities() -> Value {
 }
 
 impl Session {
-    /// Responds to a request, and does what it wants.
+    /// Performs a request, and responds to it.
     pub(crate) fn request(&mut self, request: &Request) {
         match request.command.as_str() {
             // Its response comes when there is an executable.

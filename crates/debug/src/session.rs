@@ -1,4 +1,4 @@
-//! A session: its state, and what it waits for.
+//! A session: its state, and its pending requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
@@ -251,7 +251,7 @@ impl Session {
         serde_json::from_str(json).map_err(|e| e.to_string())
     }
 
-    /// As [`Session::command`], for a command of gdb's own language. Returns what it prints.
+    /// As [`Session::command`], for a command of gdb's own language. Returns its output.
     pub(crate) fn console(&mut self, command: &str) -> Result<String, String> {
         let before = self.pending.len();
         self.command(&format!(

@@ -1,4 +1,4 @@
-//! From the start of the program to its end: why it stops, and what the client is told of that.
+//! From the start of the program to its end: reasons of stops, and the events about them for the client.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::output::{Pipe, Stream};
 use crate::session::{Phase, Session};
 
 impl Session {
-    /// The build has come to its end: loads what it has made, or fails the launch.
+    /// The build has ended: loads its executable, or fails the launch.
     pub(crate) fn built(&mut self) {
         let Some(build) = self.build.take() else {
             return;
@@ -23,7 +23,7 @@ impl Session {
         }
     }
 
-    /// Loads an executable into gdb, and tells the client that breakpoints can be set.
+    /// Loads an executable into gdb, and has the client set breakpoints.
     pub(crate) fn load(&mut self, executable: &camino::Utf8Path) {
         let loaded = match executable.is_file() {
             true => self

@@ -1,6 +1,6 @@
 //! Optimisation of regions on a second thread.
 //!
-//! The thread of the program makes the graph of a region, goes on in code without optimisations, and puts the machine
+//! The thread of the program makes the graph of a region, continues in code without optimisations, and puts the machine
 //! code into memory when it is there. The passes and the code generator, which take most of the time, run on the
 //! second thread. They read tables of the program, of which that thread has its own, and no memory of the program.
 

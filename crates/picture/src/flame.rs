@@ -1,6 +1,6 @@
 //! Flame graphs: how often each function was running, and for which callers.
 //!
-//! Callers stand above what they call; a box is as wide as the part of the samples that it is in. Boxes of the same
+//! Callers stand above their callees; a box is as wide as the part of the samples that it is in. Boxes of the same
 //! function have the same colour, those of one module similar ones. The picture is a page of SVG without scripts: a box
 //! shows its whole name, its samples and its share as a tooltip.
 
@@ -58,7 +58,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// Adds a function at a place in a row, and what it calls.
+    /// Adds a function at a place in a row, and its callees.
     fn add(&mut self, name: &str, node: &Node<'_>, x: f64, row: usize) {
         let share = match self.total {
             // The box of all, which has no samples.

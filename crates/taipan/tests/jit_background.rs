@@ -51,7 +51,7 @@ def target(driver, args):
     return entry_point, None
 ";
 
-/// A loop of so many rounds that its optimised code is there long before the end.
+/// A loop with enough rounds for its optimised code to be installed long before the end.
 const LONG: &str = "
 from rpython.rlib.jit import JitDriver
 driver = JitDriver(greens=[], reds=['n', 'total'])

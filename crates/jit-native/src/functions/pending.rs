@@ -95,7 +95,7 @@ impl<'p> Functions<'p> {
         true
     }
 
-    /// The cell by which code goes on at a block while the second thread has its region; none if it has not.
+    /// The cell by which code continues at a block while the second thread has its region; none if it has not.
     pub(super) fn go_on_meanwhile(
         &mut self,
         jit: &NativeJit<'p>,

@@ -420,7 +420,7 @@ fn without_gdb() -> Result<(), Failed> {
     c.disconnect()
 }
 
-/// Messages that make no sense here: each has a response, and the session goes on.
+/// Messages that make no sense here: each has a response, and the session continues.
 fn nonsense() -> Result<(), Failed> {
     let mut c = start()?;
     for (command, arguments, wanted) in [
