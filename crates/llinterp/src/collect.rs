@@ -1,5 +1,6 @@
 //! Collections: what frames keep alive, and calls of finalizers.
 
+use rustc_hash::FxHashSet;
 use taipan_graph::{BlockId, Dialect, ExitSwitch, Graph, Operand, VarId};
 use taipan_lltype::{LLValue, Trigger, TypeKind};
 
@@ -84,10 +85,13 @@ impl LLInterpreter<'_> {
     }
 }
 
-/// The variables of a block that are used after one of its operations. In graphs in SSI
-/// form no others are alive.
+/// The variables of a block that are alive behind one of its operations, without its result: those that are
+/// defined before it and used after it. In graphs in SSI form no others are. The registers of variables that are
+/// defined later still hold values of an earlier round.
 pub(crate) fn used_after<D: Dialect>(graph: &Graph<D>, block: BlockId, i: usize) -> Vec<VarId> {
     let block = graph.block(block);
+    let later = block.operations.iter().skip(i).map(|op| op.result);
+    let later: FxHashSet<VarId> = later.collect();
     let operations = block.operations.iter().skip(i + 1).flat_map(|op| &op.args);
     let links = block.exits.iter().flat_map(|l| &l.args);
     let switch = match &block.exitswitch {
@@ -95,5 +99,6 @@ pub(crate) fn used_after<D: Dialect>(graph: &Graph<D>, block: BlockId, i: usize)
         _ => None,
     };
     let all = operations.chain(links).chain(switch);
-    all.filter_map(Operand::as_var).collect()
+    let variables = all.filter_map(Operand::as_var);
+    variables.filter(|v| !later.contains(v)).collect()
 }

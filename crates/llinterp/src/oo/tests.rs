@@ -127,6 +127,39 @@ fn a_weak_reference_is_cleared_when_its_object_is_not_used_any_more() {
     check(&used, 0, expect!["0"]);
 }
 
+/// The register of a variable that is defined later in the block holds the object of the round before.
+#[test]
+fn objects_of_earlier_rounds_are_dead() {
+    let text = "
+    struct base = GcStruct { super: GcStruct object, x: Signed, }
+    graph f
+    block0(n: Signed):
+        first: *GcStruct object = malloc(<type GcStruct object>, <gc>)
+        w: *GcOpaque GCREF = weakref_create(first)
+        goto block1(n, w)
+    block1(k: Signed, w1: *GcOpaque GCREF):
+        u0: Void = gc__collect()
+        r: *GcStruct object = weakref_deref(w1)
+        dead: Bool = ptr_iszero(r)
+        b: *GcStruct base = malloc(<type GcStruct base>, <gc>)
+        u1: Void = setfield(b, .x, k)
+        o: *GcStruct object = cast_pointer(b)
+        w2: *GcOpaque GCREF = weakref_create(o)
+        x: Signed = getfield(b, .x)
+        last: Bool = int_le(x, 0)
+        switch last
+            False: block2(k, w2)
+            True: block3(dead)
+    block2(m: Signed, w3: *GcOpaque GCREF):
+        m1: Signed = int_sub(m, 1)
+        goto block1(m1, w3)
+    block3(found: Bool):
+        v: Signed = cast_bool_to_int(found)
+        goto return(v)
+    END";
+    expect!["1"].assert_eq(&eval(text, 2).0);
+}
+
 #[test]
 fn strings_are_passed_out_and_in() {
     let (text, out) = eval(
