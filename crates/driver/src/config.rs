@@ -47,7 +47,7 @@ pub struct Config {
     pub target_options: Vec<String>,
     /// Worker threads.
     pub threads: Option<usize>,
-    /// Which engine runs programs: `native`, `llinterp` or `c`.
+    /// Which engine runs programs: `native`, `llinterp`, `ootype` or `c`.
     pub engine: Option<String>,
     /// Variables of the environment, where the process has none of that name.
     pub env: Vec<(String, String)>,
@@ -508,7 +508,7 @@ mod tests {
             4 | step-limit = -1
               |              ^^
 
-            error[TP0010]: expected one of native, llinterp, c
+            error[TP0010]: expected one of native, llinterp, ootype, c
              --> /pyproject.toml:5:10
               |
             5 | engine = 'jvm'
