@@ -7,7 +7,7 @@
 //!                        └──────────────────────────── output ◄─────────────────────────┘
 //! ```
 //!
-//! `launch` makes an executable by `taipan build -O0 -g` as a process of its own: what it prints is output
+//! `launch` makes an executable by `taipan build -O0 -g` as a process of its own, whose output is output
 //! for the client. gdb is then controlled by its machine interface, and whatever has to do with values,
 //! conditions and exceptions by one command of that which is Python in gdb (`src/gdb`), where types and
 //! memory are at hand. There, expressions are RPython's.

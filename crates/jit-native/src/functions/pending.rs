@@ -132,7 +132,7 @@ impl<'p> Functions<'p> {
             };
             match placed {
                 Some(code) => self.install(region, code),
-                // The code that there is goes on as it is.
+                // The existing code stays.
                 None => blocks
                     .iter()
                     .for_each(|b| self.stop_counting(region.function, *b)),
