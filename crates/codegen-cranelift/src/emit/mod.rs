@@ -24,9 +24,9 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rustc_hash::FxHashMap;
 use taipan_codegen::machine::{Bad, Instructions, Operands, Ty, machine_type, type_of_c};
 use taipan_codegen::runtime::RuntimeFunction;
-use taipan_codegen::{RootsFrame, SymbolRef};
+use taipan_codegen::{Layouts, RootsFrame, SymbolRef};
 use taipan_graph::{BlockId, Operation, VarId};
-use taipan_lltype::{FuncSym, LLConst, LLGraph, LLType, Layout, LowLevel, Program, layout};
+use taipan_lltype::{FuncSym, LLConst, LLGraph, LLType, Layout, LowLevel, Program};
 
 use crate::isa::Peculiarities;
 use crate::{Addresses, debug};
@@ -87,7 +87,7 @@ pub(crate) fn emit_graph(
         functions: FxHashMap::default(),
         globals: FxHashMap::default(),
         signatures: FxHashMap::default(),
-        layouts: FxHashMap::default(),
+        layouts: Layouts::default(),
         regions,
         roots: None,
         place: (graph.startblock, 0),
@@ -159,7 +159,7 @@ struct Emitter<'a, 'b> {
     functions: FxHashMap<SymbolRef, FuncRef>,
     globals: FxHashMap<SymbolRef, GlobalValue>,
     signatures: FxHashMap<SignatureKey, SigRef>,
-    layouts: FxHashMap<LLType, Rc<Layout>>,
+    layouts: Layouts,
     regions: Regions,
     /// The frame on the shadow stack: its address, and its number of slots.
     roots: Option<(Variable, RootsFrame)>,
@@ -264,11 +264,7 @@ impl Operands for Emitter<'_, '_> {
     }
 
     fn layout(&mut self, ty: LLType) -> Rc<Layout> {
-        let program = self.program;
-        self.layouts
-            .entry(ty)
-            .or_insert_with(|| Rc::new(layout(ty, program)))
-            .clone()
+        self.layouts.get(ty, self.program)
     }
 }
 

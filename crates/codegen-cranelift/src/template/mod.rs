@@ -21,12 +21,11 @@ mod operations;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-use taipan_codegen::{CompiledFunction, Reloc, RelocKind, RootsFrame, SymbolRef, abi};
+use taipan_codegen::{CompiledFunction, Layouts, Reloc, RelocKind, RootsFrame, SymbolRef, abi};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, VarId};
 use taipan_lltype::{
     LLConst, LLGraph, LLOperand, LLType, Layout, LowLevel, NamedOperands, Program, TypeKind, View,
-    const_word, layout,
+    const_word,
 };
 
 use crate::Addresses;
@@ -53,7 +52,7 @@ const LINKAGE: i64 = 16;
 /// Buffers and caches reused across the units of a program.
 #[derive(Default)]
 pub(crate) struct Templates {
-    layouts: FxHashMap<LLType, Rc<Layout>>,
+    layouts: Layouts,
 }
 
 impl Templates {
@@ -121,7 +120,7 @@ struct Template<'a> {
     program: &'a dyn Program,
     graph: &'a LLGraph,
     addresses: &'a dyn Addresses,
-    layouts: &'a mut FxHashMap<LLType, Rc<Layout>>,
+    layouts: &'a mut Layouts,
     /// The address of the state shared with the runtime.
     state: i64,
     places: Vec<Place>,
@@ -523,11 +522,7 @@ impl<'a> Template<'a> {
     }
 
     fn layout(&mut self, ty: LLType) -> Rc<Layout> {
-        let program = self.program;
-        (self.layouts)
-            .entry(ty)
-            .or_insert_with(|| Rc::new(layout(ty, program)))
-            .clone()
+        self.layouts.get(ty, self.program)
     }
 
     fn address(&self, symbol: &SymbolRef) -> Done<i64> {

@@ -15,11 +15,10 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use taipan_codegen::machine::{Bad, Instructions, Operands, Ty, machine_type, type_of_c};
 use taipan_codegen::runtime::{Calls, RuntimeFunction};
-use taipan_codegen::{CodegenError, RootsFrame, SymbolRef, abi, mangle_static};
+use taipan_codegen::{CodegenError, Layouts, RootsFrame, SymbolRef, abi, mangle_static};
 use taipan_graph::{BlockId, Operation, VarId};
 use taipan_lltype::{
     FuncKind, FuncSym, LLConst, LLGraph, LLOperand, LLType, Layout, LowLevel, PlainOp, Program,
-    layout,
 };
 
 use crate::names::{global, symbol_name};
@@ -106,7 +105,7 @@ struct Emitter<'a> {
     next_label: u32,
     /// The one-bit values of Bools, by name.
     bits: FxHashMap<Rc<str>, Rc<str>>,
-    layouts: FxHashMap<LLType, Rc<Layout>>,
+    layouts: Layouts,
     symbols: Vec<SymbolRef>,
     known_symbols: FxHashSet<SymbolRef>,
     declarations: BTreeMap<String, String>,
@@ -153,7 +152,7 @@ impl<'a> Emitter<'a> {
             next_value: 0,
             next_label: 0,
             bits: FxHashMap::default(),
-            layouts: FxHashMap::default(),
+            layouts: Layouts::default(),
             symbols: Vec::new(),
             known_symbols: FxHashSet::default(),
             declarations: BTreeMap::new(),
@@ -552,11 +551,7 @@ impl Operands for Emitter<'_> {
     }
 
     fn layout(&mut self, ty: LLType) -> Rc<Layout> {
-        let program = self.program;
-        self.layouts
-            .entry(ty)
-            .or_insert_with(|| Rc::new(layout(ty, program)))
-            .clone()
+        self.layouts.get(ty, self.program)
     }
 
     fn word(&mut self, o: &LLOperand) -> Result<Value, Bad> {
