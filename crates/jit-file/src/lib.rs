@@ -23,7 +23,7 @@ mod start;
 mod write;
 
 pub use embedded::Runtime;
-pub use start::{Choices, has_processors, run_own, with_compiler};
+pub use start::{Choices, run_own, with_compiler};
 pub use write::{Attached, executable};
 
 /// The exit code of an executable that is damaged, or cannot be mapped.

@@ -30,7 +30,7 @@ pub struct Choices {
 }
 
 /// Runs something in a loaded program with a compiler of its loops, or without one where there is no
-/// memory for code. Regions are optimised on a second thread if there are tables for it.
+/// memory for code. Regions are optimised on a second thread if there are tables for it, and a second processor.
 pub fn with_compiler<T>(
     program: &Tabled,
     image: &LoadedImage,
@@ -49,7 +49,7 @@ pub fn with_compiler<T>(
     };
     match NativeJit::new(&portals, program, program, image, choices.options) {
         Ok(jit) => {
-            if let Some(tables) = background {
+            if let Some(tables) = background.filter(|_| has_processors()) {
                 jit.optimise_in_background(tables);
             }
             run(Some(&jit))
@@ -114,19 +114,18 @@ fn tables_of(header: &Header, container: &Container) -> MakeTables {
     })
 }
 
-/// Whether regions are optimised on a second thread: by the variable `TAIPAN_JIT_BACKGROUND`, otherwise as the program was
-/// built. On a machine with one processor they never are.
+/// Whether regions are to be optimised on a second thread: by the variable `TAIPAN_JIT_BACKGROUND`, otherwise as the
+/// program was built.
 fn background(header: &Header) -> bool {
-    let wanted = match std::env::var("TAIPAN_JIT_BACKGROUND").as_deref() {
+    match std::env::var("TAIPAN_JIT_BACKGROUND").as_deref() {
         Ok("0") => false,
         Ok("1") => true,
         _ => header.background,
-    };
-    wanted && has_processors()
+    }
 }
 
-/// Whether a second thread has a processor of its own.
-pub fn has_processors() -> bool {
+/// Whether a second thread can run beside the program.
+fn has_processors() -> bool {
     std::thread::available_parallelism().is_ok_and(|n| n.get() > 1)
 }
 
