@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::gdb::layout;
 use crate::launch::Launch;
-use crate::mi::{Results, quoted};
+use crate::mi::Results;
 use crate::output::{Pipe, Stream};
 use crate::session::{Phase, Session};
 
@@ -88,9 +88,10 @@ impl Session {
         let stderr = Pipe::new(Stream::Stderr, &self.sender).map_err(failed)?;
         let line = launch.command_line(&stdout.path(), &stderr.path());
         self.pipes = vec![stdout, stderr];
-        self.command(&format!("-gdb-set args {line}"))?;
-        self.command(&format!("-gdb-set cwd {}", launch.folder()))?;
-        // The variables that gdb itself has others of.
+        // By the console, whose commands are quoted: words may contain ends of lines.
+        self.console(&format!("set args {line}"))?;
+        self.console(&format!("set cwd {}", launch.folder()))?;
+        // Variables whose values for gdb differ.
         let own = ["SHELL", "LC_ALL", "PYTHONDONTWRITEBYTECODE"];
         let own = own.map(|name| (name.to_owned(), std::env::var(name).ok()));
         let given = launch.environment(&self.toolchain);
@@ -99,7 +100,7 @@ impl Session {
                 Some(value) => format!("set environment {name}={value}"),
                 None => format!("unset environment {name}"),
             };
-            self.command(&format!("-interpreter-exec console {}", quoted(&command)))?;
+            self.console(&command)?;
         }
         Ok(())
     }

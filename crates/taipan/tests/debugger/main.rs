@@ -331,7 +331,7 @@ def target(driver, args):
     c.disconnect()
 }
 
-/// An executable that is there already, with a file as standard input; what Taipan has not made.
+/// An executable that was built before, with a file as standard input; and one that Taipan has not made.
 fn executables() -> Result<(), Failed> {
     let echo = "\
 import os
@@ -350,13 +350,15 @@ def target(driver, args):
         .current_dir(c.path(""))
         .status()?;
     same(built.success(), true)?;
-    let launch = json!({"executable": "echo", "stdin": "in", "args": ["it's", "$HOME", "\"a\\b"]});
+    let args = ["it's", "$HOME", "\"a\\b", "two\nlines"];
+    let launch = json!({"executable": "echo", "stdin": "in", "args": args});
     c.launch(launch, "echo.py", json!([{"line": 5}]))?;
     c.event("stopped")?;
     same(c.value("line")?, "'typed\\n'".to_owned())?;
     c.ask("continue", json!({"threadId": 1}))?;
     same(c.ended()?, json!(0))?;
-    same(c.printed("stdout"), "typed it's|$HOME|\"a\\b\n".to_owned())?;
+    let printed = format!("typed {}\n", args.join("|"));
+    same(c.printed("stdout"), printed)?;
     c.disconnect()?;
 
     let mut c = Client::start(&[])?;
