@@ -176,16 +176,18 @@ pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
             collector,
         ],
     );
-    let output = match test_name(&args.target) {
-        Some(name) => args
-            .output
-            .clone()
-            .unwrap_or_else(|| format!("{name}-c").into()),
-        None => output_of(&context.db, &context.load, args),
-    };
-    let outcome = match test_name(&args.target) {
-        Some(_) => make_test(context, args, &output),
-        None => make(context, args, &output),
+    let (output, outcome) = match test_name(&args.target) {
+        Some(name) => {
+            let output = args.output.clone();
+            let output = output.unwrap_or_else(|| format!("{name}-c").into());
+            let outcome = make_test(context, args, &output);
+            (output, outcome)
+        }
+        None => {
+            let output = output_of(&context.db, &context.load, args);
+            let outcome = make(context, args, &output);
+            (output, outcome)
+        }
     };
     let code = match outcome {
         Ok(warnings) => {

@@ -316,16 +316,9 @@ impl OOInterpreter<'_> {
     fn plain(&mut self, op: PlainOp, ins: &Instruction, base: usize) -> Result<Option<i128>, Stop> {
         let arg = |on: &Self, i: usize| on.value(base, ins.args[i]);
         Ok(Some(match op {
-            PlainOp::SameAs
-            | PlainOp::ConvertFloatBytesToLonglong
-            | PlainOp::ConvertLonglongBytesToFloat => {
-                let word = arg(self, 0);
-                match op {
-                    PlainOp::ConvertFloatBytesToLonglong => i128::from(word as i64),
-                    PlainOp::ConvertLonglongBytesToFloat => i128::from(word as u64),
-                    _ => word,
-                }
-            }
+            PlainOp::SameAs => arg(self, 0),
+            PlainOp::ConvertFloatBytesToLonglong => i128::from(arg(self, 0) as i64),
+            PlainOp::ConvertLonglongBytesToFloat => i128::from(arg(self, 0) as u64),
             PlainOp::BoolNot => 1 - arg(self, 0),
             PlainOp::IntBetween => {
                 let v = arg(self, 1);
