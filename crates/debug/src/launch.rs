@@ -1,4 +1,4 @@
-//! What a client wants to debug: the arguments of `launch`, and the executable that is made of it.
+//! The arguments of the request `launch`, and the build of its executable.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,11 +34,11 @@ pub(crate) struct Launch {
     executable: Option<String>,
     /// The program's own arguments.
     args: Vec<String>,
-    /// Where the program runs, and where paths start; by default where the adapter runs.
+    /// The current folder of the program, which paths are relative to; by default that of the adapter.
     cwd: Option<String>,
     /// Variables of the environment; null removes one.
     env: BTreeMap<String, Option<String>>,
-    /// The file that the program reads as its standard input; by default there is none to read.
+    /// The file of the program's standard input; by default it is empty.
     stdin: Option<String>,
     /// Options of `taipan build`.
     build_args: Vec<String>,
@@ -48,16 +48,16 @@ pub(crate) struct Launch {
     pub(crate) no_debug: bool,
 }
 
-/// What is debugged.
+/// A source of the executable that gdb loads.
 pub(crate) enum Debuggee {
-    /// What `taipan build` makes of this argument.
+    /// The result of `taipan build` with this argument.
     Built(String),
     /// An executable.
     Executable(Utf8PathBuf),
 }
 
 impl Launch {
-    /// What is to be debugged. The error is for the client.
+    /// The debuggee. The error is for the client.
     pub(crate) fn debuggee(&self) -> Result<Debuggee, String> {
         match (&self.program, &self.test, &self.executable) {
             (Some(program), None, None) => Ok(Debuggee::Built(program.clone())),
@@ -95,7 +95,7 @@ impl Launch {
             let file = about.split("::").next().unwrap_or(about);
             (toolchain.environment)(&self.folder(), file)
         });
-        // Those of the project are for variables that are not set.
+        // Variables of the project do not replace those of the environment.
         let configured = (configured.into_iter())
             .filter(|(name, _)| std::env::var_os(name).is_none() && !self.env.contains_key(name))
             .map(|(name, value)| (name, Some(value)));
@@ -164,7 +164,7 @@ impl Build {
 
     /// Ends it before its time.
     pub(crate) fn kill(mut self) {
-        // It may have ended by itself.
+        // The process may have ended before.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -7,8 +7,8 @@
 //!                        └──────────────────────────── output ◄─────────────────────────┘
 //! ```
 //!
-//! `launch` makes an executable by `taipan build -O0 -g` as a process of its own, whose output is output
-//! for the client. gdb is then controlled by its machine interface, and whatever has to do with values,
+//! `launch` makes an executable by `taipan build -O0 -g` in a separate process, whose output the client
+//! shows. gdb is then controlled by its machine interface, and whatever has to do with values,
 //! conditions and exceptions by one command of that which is Python in gdb (`src/gdb`), where types and
 //! memory are at hand. There, expressions are RPython's.
 //!
@@ -34,9 +34,9 @@ use crate::output::Stream;
 use crate::protocol::Request;
 use crate::session::Session;
 
-/// What a session waits for.
+/// An event for the session.
 enum Event {
-    /// The client wants something.
+    /// A request of the client.
     Request(Request),
     /// The client has gone, or sends something that is no message.
     ClientEnded,

@@ -150,7 +150,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands between the next byte and `end`, separated by commas.
+    /// The results up to `end`, separated by commas.
     fn sequence<T>(&mut self, end: u8, part: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         self.next()?;
         let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! What processes write, as text for the client.
+//! Output of processes, as text for the client.
 
 use std::io::{self, PipeReader, PipeWriter, Read, pipe};
 use std::os::fd::AsRawFd;
@@ -65,7 +65,7 @@ fn read(mut reader: PipeReader, stream: Stream, events: &Sender<Event>) {
         }
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    // Nobody reads any more once the session has ended.
+    // A session that has ended has no receiver.
     let _ = events.send(Event::Printed(stream, text));
     let _ = events.send(Event::Closed(stream));
 }

@@ -71,7 +71,7 @@ struct About {
     context: String,
 }
 
-/// What the adapter can do.
+/// The capabilities of the adapter.
 fn capabilities() -> Value {
     json!({
         "supportsConfigurationDoneRequest": true,
@@ -120,7 +120,7 @@ impl Session {
         }
     }
 
-    /// What a request comes to: the body of the response, or why it failed.
+    /// The result of a request: the body of the response, or the error message.
     fn outcome(&mut self, request: &Request) -> Result<Value, String> {
         match request.command.as_str() {
             "initialize" => {

@@ -42,7 +42,7 @@ pub struct RunRequest {
     pub optimize: u8,
     /// Compiles loops of interpreters.
     pub jit: Option<JitOptions>,
-    /// The file that samples of the functions that run are written to. The program is a process of its own then.
+    /// The file for samples of the running functions. With it the program runs in a separate process.
     pub profile: Option<Utf8PathBuf>,
 }
 

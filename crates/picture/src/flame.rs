@@ -1,7 +1,7 @@
 //! Flame graphs: how often each function was running, and for which callers.
 //!
 //! Callers stand above their callees; a box is as wide as the part of the samples that it is in. Boxes of the same
-//! function have the same colour, those of one module similar ones. The picture is a page of SVG without scripts: a box
+//! function have the same colour, boxes of one module similar colours. The picture is a page of SVG without scripts: a box
 //! shows its whole name, its samples and its share as a tooltip.
 
 use std::collections::BTreeMap;

@@ -371,7 +371,7 @@ impl Way {
         self.count > MOST_CALLS
     }
 
-    /// Adds a function that is running, and its callers; where these are not known, what may be on the rest of the stack.
+    /// Adds a function that is running, and its callers; where these are not known, return addresses on the rest of the stack.
     unsafe fn follow(&mut self, table: &Table, at: Registers) {
         if let Some(last) = self.running(table, at) {
             // SAFETY: the callers pass registers of a function of this process whose

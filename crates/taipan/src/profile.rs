@@ -1,4 +1,4 @@
-//! `taipan run --profile`: from the samples that a program leaves to a flame graph.
+//! `taipan run --profile`: from the samples of a program to a flame graph.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use taipan_picture::flame_graph;
 
 use crate::output::tell;
 
-/// Refuses what there are no samples of. Makes sure that the file can be written.
+/// Refuses programs that cannot be sampled. Makes sure that the file can be written.
 pub(crate) fn prepare(
     file: &Utf8Path,
     engine: Engine,

@@ -105,7 +105,7 @@ fn code_is_optimised_while_the_program_runs() {
     assert_eq!(summary(&background)["optimised"], 1);
 }
 
-/// A new process has no second thread, and starts one of its own.
+/// A forked process has no second thread, and starts one.
 #[test]
 fn processes_that_fork_go_on() {
     let folder = tempfile::tempdir().unwrap();

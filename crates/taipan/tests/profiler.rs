@@ -401,7 +401,7 @@ fn executable() -> Result<(), Failed> {
     )
 }
 
-/// What there are no samples of is refused.
+/// Programs that cannot be sampled are refused.
 fn refused() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("main.py"), FUNCTIONS)?;

@@ -89,7 +89,7 @@ fn at_end(block: &Block<LowLevel>) -> impl Iterator<Item = &LLOperand> {
 
 /// The blocks before each block, by place in an order.
 struct Predecessors {
-    /// Where those of a block begin in `all`, and, last, their number.
+    /// Index in `all` of the first predecessor of each block; last, the number of all.
     starts: Vec<u32>,
     all: Vec<u32>,
 }
@@ -157,7 +157,7 @@ impl Roots {
         roots
     }
 
-    /// What is live at the end of each block: each root is followed from its uses up to its definition (Boissinot,
+    /// The live roots at the end of each block: each root is followed from its uses up to its definition (Boissinot,
     /// Brandner, Darte, Dupont de Dinechin and Rastello, *A Non-iterative Data-flow Algorithm for Computing Liveness
     /// Sets in Strict SSA Programs*, 2011). So it takes as long as there are roots and blocks where they are live.
     fn find_live(&mut self, g: &LLGraph, order: &[BlockId]) {

@@ -3,7 +3,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-// What launch.json may leave out: the folder that the program runs in.
+// The default of `cwd` in launch.json: the folder of the workspace.
 export function completed(
   configuration: vscode.DebugConfiguration,
   folder: string | undefined,

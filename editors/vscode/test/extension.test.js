@@ -220,7 +220,7 @@ test("the debugger is the binary, and a file or a test is enough to start it", a
   const test = { name: "TestA::test_b", test: "/a/test_x.py::TestA::test_b" };
   assert.deepStrictEqual(done.sessions, [program, { type: "taipan", request: "launch", ...test }]);
 
-  // What the snippets give is what the adapter knows.
+  // The adapter has all settings of the snippets.
   const [debuggers] = require("../package.json").contributes.debuggers;
   const known = Object.keys(debuggers.configurationAttributes.launch.properties);
   for (const { body } of debuggers.configurationSnippets) {

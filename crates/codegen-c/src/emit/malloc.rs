@@ -85,7 +85,7 @@ impl Objects for Emitter<'_> {
             false => frame.machine_bytes(LINKAGE),
         };
         self.statement("roots = rpy_state.root_stack_top;");
-        // Where it is not known what a frame takes, it is large enough anyway: see `frame`.
+        // A frame of unknown size is large enough: see `frame`.
         if bytes > 0 && !self.program.machine().is_wasm() {
             self.statement(format!("RPY_FRAME({bytes});"));
         }

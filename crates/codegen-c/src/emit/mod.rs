@@ -298,7 +298,7 @@ impl<'a> Emitter<'a> {
         name
     }
 
-    /// What a function is called here.
+    /// The C name of a function.
     fn function_name(&mut self, f: &FuncSym) -> String {
         match f.kind() {
             FuncKind::External { .. } => {

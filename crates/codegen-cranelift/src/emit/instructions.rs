@@ -441,7 +441,7 @@ impl Instructions for Emitter<'_, '_> {
         let (failed, next) = (self.cold_block("failed"), self.b.create_block());
         self.branch(condition, &next, &failed, Rare::Second);
         self.b.switch_to_block(failed);
-        // Units stay where they are until the process ends, and so does what they refer to.
+        // Units and the data that they refer to stay in place until the process ends.
         let name: &'static [u8] = Box::leak(function.into());
         let name = [name.as_ptr() as i64, name.len() as i64].map(|n| self.word_constant(I64, n));
         self.call_runtime(taipan_codegen::runtime::UNIT_CHECK_FAILED, &name);

@@ -412,8 +412,8 @@ impl Instructions for Emitter<'_> {
     }
 
     fn call_allocation(&mut self, f: RuntimeFunction, args: &[Value]) -> Result<Value, Bad> {
-        // Checked code reads what was never written, to see whether it was freed: memory that
-        // LLVM knows to be fresh has any contents it likes.
+        // Checked code reads memory that was never written, to find out whether it was freed. LLVM may assume any
+        // contents of the result of a `noalias` function.
         let any_contents = !self.checked || ![runtime::MALLOC, runtime::CALLOC].contains(&f);
         let attribute = if any_contents { "noalias " } else { "" };
         let result = self.call_runtime_with(attribute, f, args);

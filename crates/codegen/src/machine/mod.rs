@@ -246,7 +246,7 @@ pub trait Memory: Operands {
     fn copy_items(&mut self, ty: LLType, operands: [&LLOperand; 5]) -> Result<(), Bad>;
 }
 
-/// What collectors do for programs: objects, barriers and roots.
+/// Allocation, write barriers and roots.
 pub trait Objects: Operands {
     /// An object, or raw memory, of a type, with items if it has a length; the operation's result may be null.
     fn malloc(

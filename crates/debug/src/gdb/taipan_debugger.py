@@ -18,7 +18,7 @@ reasons = []
 # Breakpoints by their number in the editor.
 breakpoints = {}
 
-# What starts a line that is meant for the editor, on gdb's console.
+# First character of lines on gdb's console that are meant for the editor.
 NOTE = '\x01'
 
 
@@ -130,7 +130,7 @@ def word(offset):
     return int(gdb.parse_and_eval('*(unsigned long *)' + state(offset)))
 
 
-# Where the last entry of the traceback is, and what marks an exception that was caught before.
+# Offset of the last entry of the traceback, and the mark of an exception that was caught before.
 RERAISED = 2
 
 

@@ -651,8 +651,8 @@ def of_a_type(): return described
         of_a_type() error a prebuilt instance of Described, which has an entry for its type: only entries for functions are known
         "#;
 
-    /// What is written to raw memory at one type is read at any other, and through pointers
-    /// into objects of the heap.
+    /// Raw memory is written at one type and read at another, also through pointers into objects
+    /// of the heap.
     memory_that_several_types_share: "
 from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.lltypesystem.llmemory import cast_ptr_to_adr
@@ -758,7 +758,7 @@ def buffers(n):
         buffers(5) == ["abz12",25185]
         "#;
 
-    /// What has no low-level type goes into a function with `specialize:ll` as it is.
+    /// Functions with `specialize:ll` take values without a low-level type unchanged.
     strings_for_low_level_helpers: "
 from rpython.rlib.objectmodel import specialize
 @specialize.ll()

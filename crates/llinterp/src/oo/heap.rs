@@ -46,7 +46,7 @@ impl Object {
     }
 }
 
-/// What there is to know of a type.
+/// Facts about a type.
 pub(super) struct Shape {
     /// The content of each field; of items, the only one.
     parts: Vec<OOType>,

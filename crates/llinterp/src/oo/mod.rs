@@ -49,7 +49,7 @@ pub enum OOError {
     },
 }
 
-/// What ends the loop.
+/// A reason to end the loop.
 enum Stop {
     Heap(HeapError),
     Text(String),
@@ -122,7 +122,7 @@ impl<'p> OOInterpreter<'p> {
         }
     }
 
-    /// Where the arguments and the result of [`Self::eval`] are.
+    /// The low-level heap of the arguments and of the result of [`Self::eval`].
     pub fn memory(&mut self) -> &mut Heap<'p> {
         &mut self.objects.low
     }

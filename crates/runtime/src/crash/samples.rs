@@ -37,10 +37,10 @@ unsafe extern "C" {
 
 /// The file, or -1.
 static FILE: AtomicI32 = AtomicI32::new(-1);
-/// A handler is at work.
+/// Whether a handler is running.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// What handlers use, one at a time.
+/// Memory of the handler that is running.
 struct Workplace(UnsafeCell<(Option<Table>, [u8; LONGEST])>);
 
 // SAFETY: `begin` fills it before the first signal; then only the handler that has set `BUSY` uses it.
@@ -78,7 +78,7 @@ pub(crate) unsafe fn begin() {
 }
 
 extern "C" fn sample(_: c_int, _: *const c_void, context: *const c_void) {
-    // Another thread is at it: this sample is lost.
+    // The handler is running in another thread: this sample is lost.
     if BUSY.swap(true, Ordering::Acquire) {
         return;
     }

@@ -16,23 +16,23 @@ pub(crate) enum Splits {
     Lazy,
 }
 
-/// What the just-in-time compiler does.
+/// Options of the just-in-time compiler.
 #[derive(Clone, Args)]
 pub(crate) struct JitArgs {
-    /// Compile a loop when it has come by so often, whatever the program says.
+    /// Number of visits of a loop before it is compiled, instead of the program's threshold.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) jit_threshold: Option<i64>,
     /// When the sides of branches are compiled.
     #[arg(long, value_enum, default_value = "lazy")]
     pub(crate) jit_splits: Splits,
-    /// Compile at most about so many blocks of code at once; what comes after them is
-    /// compiled by itself
+    /// Approximate maximum number of blocks that are compiled at once; the next blocks are
+    /// compiled separately
     #[arg(long, value_name = "BLOCKS")]
     pub(crate) jit_bound: Option<usize>,
     /// Optimise machine code on a second thread while the program runs.
     #[arg(long)]
     pub(crate) jit_background: bool,
-    /// Say on standard error what was compiled, one line of JSON.
+    /// Print a summary of the compiled code on standard error, one line of JSON.
     #[arg(long)]
     pub(crate) jit_summary: bool,
     /// Print the residual functions on standard error.
@@ -40,7 +40,7 @@ pub(crate) struct JitArgs {
     pub(crate) jit_residual: bool,
 }
 
-/// What is said of a program without a driver.
+/// The message for a program without a driver.
 pub(crate) fn nothing_to_compile(target: &str) -> String {
     format!(
         "taipan: {target} has no jit_merge_point of a JitDriver: there is nothing to compile just in time\n"
@@ -64,7 +64,7 @@ impl JitArgs {
         })
     }
 
-    /// Says what was compiled of a target.
+    /// Prints the summary and the residual functions of a target, as the options say.
     pub(crate) fn tell(&self, target: &str, options: Option<&taipan_driver::JitOptions>) {
         let Some(options) = options else { return };
         if options.drivers.get() == Some(&0) {

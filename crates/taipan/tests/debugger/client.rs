@@ -218,7 +218,7 @@ impl Client {
         Ok(found["variables"].as_array().cloned().unwrap_or_default())
     }
 
-    /// What an expression has for a value in the innermost frame, or why it has none.
+    /// The value of an expression in the innermost frame, or the error message.
     pub(crate) fn value(&mut self, expression: &str) -> Result<String, Failed> {
         let frame = self.stack(1)?[0].0;
         let arguments = json!({"expression": expression, "frameId": frame, "context": "watch"});
@@ -229,7 +229,7 @@ impl Client {
         ))
     }
 
-    /// What was written in a category.
+    /// The output of a category.
     pub(crate) fn printed(&self, category: &str) -> String {
         let of = self.output.iter().filter(|(c, _)| c == category);
         of.map(|(_, text)| text.as_str()).collect()
@@ -254,7 +254,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended before.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
