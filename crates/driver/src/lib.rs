@@ -128,6 +128,7 @@ pub use taipan_cache::{
 };
 pub use taipan_codegen::GDB_PRINTERS;
 pub use taipan_codegen_cranelift::missing_library;
+pub use taipan_heap::resident_bytes;
 pub use taipan_jit::{NameColor, Policy as JitPolicy, Splits};
 pub use taipan_language::Machine;
 pub use targets::{configured_targets, find_targets, is_target, python_files};

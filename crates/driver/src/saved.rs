@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use taipan_cache::MEMORY_EXTENSION as EXTENSION;
-use taipan_heap::{GENERATION_VARIABLE, Mapped, MemoryKey, Saving, StaticTable};
+use taipan_heap::{GENERATION_VARIABLE, Mapped, MemoryKey, Saving, StaticTable, resident_bytes};
 use taipan_platform::{check_own_folder, open_own_file, user_secret};
 
 use crate::LoadOptions;
@@ -350,13 +350,6 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     entries.filter_map(|e| Some(e.ok()?.path())).collect()
-}
-
-/// How much memory this process has.
-fn resident_bytes() -> io::Result<u64> {
-    let pages = fs::read_to_string("/proc/self/statm")?;
-    let pages = pages.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok());
-    Ok(pages.ok_or(io::ErrorKind::InvalidData)? * 4096)
 }
 
 /// How much room there is on the disk of a folder.

@@ -32,11 +32,13 @@
 
 mod format;
 mod mapping;
+mod pages;
 mod region;
 mod saving;
 
 pub use format::MemoryKey;
 pub use mapping::{Mapped, map};
+pub use pages::resident_bytes;
 pub use region::{Heap, is_reserved, next_generation, own_generation, reserve};
 pub use saving::{Saving, save};
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::StaticTable;
 use crate::format::{BlockRow, Head, MemoryKey, block_tag};
 use crate::mapping::mapped_blocks;
+use crate::pages::page_size;
 use crate::region::{BLOCK, ROOM, base, is_reserved, own_generation};
 
 /// What is saved, and where.
@@ -175,13 +176,16 @@ unsafe fn each_block_in_use(
     mapped: &mut &[usize],
     mut f: impl FnMut(usize),
 ) -> Option<()> {
-    const PAGE: usize = 4096;
     const AT_ONCE: usize = 4096;
     // A page is in memory, or it is swapped out.
     const EXISTS: u64 = 1 << 63 | 1 << 62;
+    let page = page_size()?;
+    if !BLOCK.is_multiple_of(page) || !ROOM.is_multiple_of(AT_ONCE * page) {
+        return None;
+    }
     let mut entries = [0u64; AT_ONCE];
-    for chunk in (0..ROOM).step_by(AT_ONCE * PAGE) {
-        let offset = (base + chunk) / PAGE * 8;
+    for chunk in (0..ROOM).step_by(AT_ONCE * page) {
+        let offset = (base + chunk) / page * 8;
         // SAFETY: as many bytes as the array has.
         let got = unsafe {
             libc::pread(
@@ -194,7 +198,7 @@ unsafe fn each_block_in_use(
         if got != (AT_ONCE * 8) as isize {
             return None;
         }
-        for (i, block) in entries.chunks_exact(BLOCK / PAGE).enumerate() {
+        for (i, block) in entries.chunks_exact(BLOCK / page).enumerate() {
             let address = base + chunk + i * BLOCK;
             let is_mapped = mapped.first() == Some(&address);
             if is_mapped {

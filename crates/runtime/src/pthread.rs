@@ -53,7 +53,8 @@ unsafe extern "C" {
 }
 
 const DETACHED: c_int = 1;
-const PAGE: usize = 4096;
+/// Sizes of stacks are multiples of it, whichever pages the system has.
+const LARGEST_PAGE: usize = 64 << 10;
 /// The system gives no thread less.
 const LEAST_STACK: usize = 64 << 10;
 
@@ -78,7 +79,7 @@ pub(crate) fn start(
             return None;
         }
         pthread_attr_setdetachstate(&raw mut attributes, DETACHED);
-        let size = stack.max(LEAST_STACK).next_multiple_of(PAGE);
+        let size = stack.max(LEAST_STACK).next_multiple_of(LARGEST_PAGE);
         let failed = (stack != 0 && pthread_attr_setstacksize(&raw mut attributes, size) != 0)
             || pthread_create(&raw mut ident, &raw const attributes, f, argument) != 0;
         pthread_attr_destroy(&raw mut attributes);

@@ -19,6 +19,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use taipan_driver::resident_bytes;
 use taipan_interp::{TestRun, TestSession};
 
 use crate::execute::record_run;
@@ -187,7 +188,7 @@ fn work(
         let next = anew.pop().unwrap_or_else(|| queue.take());
         Some(next).filter(|place| *place < numbers.len())
     };
-    let limit = resident() + GROWTH;
+    let limit = resident_bytes().unwrap_or(0) + GROWTH;
     let mut next = take();
     while let Some(place) = next {
         record(BEGUN, place.to_string().as_bytes());
@@ -206,7 +207,11 @@ fn work(
             run.printed.extend(called.printed);
             run.raised = called.raised;
         }
-        next = if resident() > limit { None } else { take() };
+        next = if resident_bytes().unwrap_or(0) > limit {
+            None
+        } else {
+            take()
+        };
         let torn_down = session.tear_down(number, next.map(|n| numbers[n]));
         run.printed.extend(torn_down.printed);
         // Those that were executed so far.
@@ -259,13 +264,6 @@ impl Drop for Queue {
         // SAFETY: `new` mapped it, and nothing refers to it any more.
         unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<AtomicUsize>()) };
     }
-}
-
-/// Resident memory of this process, in bytes.
-fn resident() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = pages.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096
 }
 
 /// Calls a test after its setup. If the call has to be repeated, a copy of this process from before the call
