@@ -20,6 +20,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicUsize, fence};
 
 use crate::memory::Stack;
+use crate::platform::{SavedRegisters, save_registers};
 use crate::pthread::{self, Condition, Mutex};
 use crate::stacklet::Own;
 use crate::stacks::{Extent, STACK_RESERVE, ShadowStack};
@@ -29,7 +30,6 @@ use crate::{exc, gc, stacklet, stacks, sys};
 pub(crate) use foreign::{
     Entered, after_foreign_fork, begin, is_in, let_in, note_gone, wait_until_free,
 };
-use roots::save_registers;
 pub(crate) use roots::{each_stacklets, each_waiting_stack, stack_end, visit_all, visit_fresh};
 
 /// What a thread starts with: a function of the program.
@@ -69,14 +69,11 @@ pub(crate) struct Thread {
     /// Where its machine stack ends; 0 as long as nobody has asked.
     stack_end: usize,
     /// Its registers when it gave the lock up, if the collector looks at machine stacks.
-    registers: Registers,
+    registers: SavedRegisters,
     /// Its variables: plain words, and objects.
     words: Stack<u64>,
     objects: Stack<usize>,
 }
-
-/// The registers that functions must keep, and last the stack pointer; 0 if they were not saved.
-type Registers = [usize; 7];
 
 impl Thread {
     /// Saves what the collector must see while the thread waits.

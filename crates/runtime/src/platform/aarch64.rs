@@ -108,6 +108,26 @@ pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
     )
 }
 
+/// The registers that functions must keep and that hold addresses, and last the stack pointer; 0 if they
+/// were not saved.
+pub(crate) type SavedRegisters = [usize; 13];
+
+/// Saves the registers that functions must keep, and the stack pointer.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn save_registers(to: *mut SavedRegisters) {
+    core::arch::naked_asm!(
+        "stp x19, x20, [x0]",
+        "stp x21, x22, [x0, #16]",
+        "stp x23, x24, [x0, #32]",
+        "stp x25, x26, [x0, #48]",
+        "stp x27, x28, [x0, #64]",
+        "stp x29, x30, [x0, #80]",
+        "mov x9, sp",
+        "str x9, [x0, #96]",
+        "ret",
+    )
+}
+
 /// Makes a stack that ends at an address look as if [`switch_stacks`] had been called at the start
 /// of a function: its stack pointer.
 ///

@@ -8,6 +8,7 @@
 //!   every register as it was, for [`crate::gc::slow`]; programs for 32-bit x86 are made by C compilers,
 //!   which expect no such thing;
 //! - `switch_stacks` and `new_stack`, for [`crate::stacklet`];
+//! - `save_registers` with `SavedRegisters`, for [`crate::threads`] under the conservative collector;
 //! - `registers`, `current_registers`, `follows_call`, and constants about registers, for [`crate::crash`].
 
 #[cfg(target_arch = "aarch64")]
@@ -23,23 +24,29 @@ mod x86_64;
 use aarch64 as machine;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::{
-    current_registers, follows_call, new_stack, preserving_call, registers, switch_stacks,
+    SavedRegisters, current_registers, follows_call, new_stack, preserving_call, registers,
+    save_registers, switch_stacks,
 };
 #[cfg(target_arch = "riscv64")]
 use riscv64 as machine;
 #[cfg(target_arch = "riscv64")]
 pub(crate) use riscv64::{
-    current_registers, follows_call, new_stack, preserving_call, registers, switch_stacks,
+    SavedRegisters, current_registers, follows_call, new_stack, preserving_call, registers,
+    save_registers, switch_stacks,
 };
 #[cfg(target_arch = "x86")]
 use x86 as machine;
 #[cfg(target_arch = "x86")]
-pub(crate) use x86::{current_registers, follows_call, new_stack, registers, switch_stacks};
+pub(crate) use x86::{
+    SavedRegisters, current_registers, follows_call, new_stack, registers, save_registers,
+    switch_stacks,
+};
 #[cfg(target_arch = "x86_64")]
 use x86_64 as machine;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::{
-    current_registers, follows_call, new_stack, preserving_call, registers, switch_stacks,
+    SavedRegisters, current_registers, follows_call, new_stack, preserving_call, registers,
+    save_registers, switch_stacks,
 };
 
 #[cfg(not(any(

@@ -25,6 +25,14 @@ pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
     )
 }
 
+/// What [`save_registers`] would save.
+pub(crate) type SavedRegisters = [usize; 1];
+
+/// Taipan does not run on this machine, and libgc is taken from the machine that it runs on.
+pub(crate) unsafe extern "C" fn save_registers(_to: *mut SavedRegisters) {
+    crate::exc::fatal(b"threads with --gc boehm: not on this machine")
+}
+
 /// Makes a stack that ends at an address look as if [`switch_stacks`] had been called at the start
 /// of a function: its stack pointer.
 ///

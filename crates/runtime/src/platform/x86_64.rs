@@ -95,6 +95,24 @@ pub(crate) unsafe extern "C" fn switch_stacks(save: *mut usize, to: usize) {
     )
 }
 
+/// The registers that functions must keep, and last the stack pointer; 0 if they were not saved.
+pub(crate) type SavedRegisters = [usize; 7];
+
+/// Saves the registers that functions must keep, and the stack pointer.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn save_registers(to: *mut SavedRegisters) {
+    core::arch::naked_asm!(
+        "mov [rdi], rbx",
+        "mov [rdi + 8], rbp",
+        "mov [rdi + 16], r12",
+        "mov [rdi + 24], r13",
+        "mov [rdi + 32], r14",
+        "mov [rdi + 40], r15",
+        "mov [rdi + 48], rsp",
+        "ret",
+    )
+}
+
 /// Makes a stack that ends at an address look as if [`switch_stacks`] had been called at the start
 /// of a function: its stack pointer.
 ///

@@ -1,6 +1,6 @@
 //! The roots of threads that the collector visits: objects in thread-local variables, machine stacks and registers.
 
-use super::{Registers, each, lock, own};
+use super::{each, lock, own};
 use crate::pthread;
 use crate::stacklet::Own;
 
@@ -37,36 +37,15 @@ pub(crate) unsafe fn each_waiting_stack(range: impl Fn(usize, usize), word: impl
             }
             (*t).slots().for_each(|slot| word(slot));
             word((&raw const (*t).exc_value).cast());
-            let top = (*t).registers[6];
+            let [registers @ .., top] = &(*t).registers;
+            let top = *top;
             if top != 0 {
-                (*t).registers.iter().for_each(|r| word(r));
+                registers.iter().for_each(|r| word(r));
                 let end = (*t).stacklets.stack_end().unwrap_or((*t).stack_end);
                 range(top, end);
             }
         });
     }
-}
-
-/// Saves the registers that functions must keep, and the stack pointer.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-pub(super) unsafe extern "C" fn save_registers(to: *mut Registers) {
-    core::arch::naked_asm!(
-        "mov [rdi], rbx",
-        "mov [rdi + 8], rbp",
-        "mov [rdi + 16], r12",
-        "mov [rdi + 24], r13",
-        "mov [rdi + 32], r14",
-        "mov [rdi + 40], r15",
-        "mov [rdi + 48], rsp",
-        "ret",
-    )
-}
-
-/// Nobody knows how on other machines yet.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) unsafe extern "C" fn save_registers(_to: *mut Registers) {
-    crate::exc::fatal(b"threads with --gc boehm: not on this machine")
 }
 
 /// Calls `visit` with each root of the threads that ran since the last call and do not
