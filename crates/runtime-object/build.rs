@@ -19,7 +19,10 @@ fn main() {
     println!("cargo::rerun-if-changed=src/options.rs");
     let archive = out.join("libtaipan_runtime.a");
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let target = env::var_os("TARGET").expect("cargo says for which machine");
     let status = Command::new(rustc)
+        .arg("--target")
+        .arg(target)
         .arg(source.join("lib.rs"))
         .args(OPTIONS)
         .arg("-o")
