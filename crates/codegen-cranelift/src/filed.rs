@@ -16,11 +16,12 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use taipan_codegen::{CodegenError, Image, Place, RelocKind, SymbolRef};
+use taipan_codegen::{CodegenError, Image, Place, SymbolRef};
 use taipan_language::Collector;
 use taipan_lltype::FuncSym;
 
-use crate::place::{PAGE, Placement, external_address, own_code, relocate};
+use crate::patch::LARGEST_PAGE;
+use crate::place::{OpenAddress, Placement, external_address, own_code, write_address};
 
 /// Where such an image lies: above the executable that runs it, which is linked to fixed addresses, and
 /// near enough that calls reach both. The system puts the heap of C libraries into the first
@@ -51,7 +52,7 @@ pub struct FiledLayout {
     /// Functions and variables of shared objects.
     externals: Vec<Arc<str>>,
     /// Where an address belongs, of which of them, and what is added to it.
-    open: Vec<(usize, usize, i64)>,
+    open: Vec<OpenAddress>,
 }
 
 /// What is known by name of an image that a file has.
@@ -71,10 +72,10 @@ impl FiledImage {
         known: impl Fn(&str) -> Option<usize>,
     ) -> Result<FiledImage, CodegenError> {
         own_code(image)?;
-        let placement = Placement::new(image, HOME, |end| end.next_multiple_of(PAGE));
-        let code_size = (placement.code_end - HOME).next_multiple_of(PAGE);
+        let placement = Placement::new(image, HOME, |end| end.next_multiple_of(LARGEST_PAGE));
+        let code_size = (placement.code_end - HOME).next_multiple_of(LARGEST_PAGE);
         let late = placement.data_end.next_multiple_of(8);
-        let size = (late - HOME + image.externals.len() * 8).next_multiple_of(PAGE);
+        let size = (late - HOME + image.externals.len() * 8).next_multiple_of(LARGEST_PAGE);
         if size > LARGEST {
             return Err(CodegenError::new("image", "too large"));
         }
@@ -82,7 +83,7 @@ impl FiledImage {
         let mut code = vec![0; size];
         let open = placement.fill_by(image, &addresses, late, &mut |at, bytes| {
             code[at - HOME..][..bytes.len()].copy_from_slice(bytes);
-        });
+        })?;
         let data = code.split_off(code_size);
         let layout = FiledLayout {
             placement,
@@ -113,7 +114,7 @@ impl Filed {
         names: Box<dyn ImageNames>,
     ) -> Result<Filed, CodegenError> {
         // What was written for this process by the same executable fits.
-        let fits = layout.code_size.is_multiple_of(PAGE)
+        let fits = layout.code_size.is_multiple_of(LARGEST_PAGE)
             && layout.code_size + layout.data_size <= LARGEST
             && (layout.open.iter()).all(|(at, name, _)| {
                 (HOME..HOME + layout.code_size + layout.data_size - 7).contains(at)
@@ -135,7 +136,7 @@ impl Filed {
             if is_code {
                 protect(*at, both)?;
             }
-            relocate(*at, RelocKind::Abs64, address, *addend);
+            write_address(*at, address, *addend);
             if is_code {
                 protect(*at, execute)?;
             }
@@ -212,8 +213,8 @@ fn map(
 
 /// Changes the access to the pages of a word.
 fn protect(at: usize, access: libc::c_int) -> Result<(), CodegenError> {
-    let start = at / PAGE * PAGE;
-    let size = (at + 8).next_multiple_of(PAGE) - start;
+    let start = at / LARGEST_PAGE * LARGEST_PAGE;
+    let size = (at + 8).next_multiple_of(LARGEST_PAGE) - start;
     // SAFETY: the pages belong to the image, and none of its code has run yet.
     match unsafe { libc::mprotect(start as *mut _, size, access) } {
         0 => Ok(()),

@@ -25,12 +25,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 use taipan_codegen::{
     CodegenError, CompiledFunction, DataObject, ListedFunction, ListedStruct, Listing, Positions,
-    Reloc, RelocKind, SymbolRef, abi,
+    Reloc, SymbolRef, abi,
 };
 use taipan_lltype::{FuncSym, StaticSym, StructId};
 
 use crate::Region;
-use crate::place::{STUB, external_address, jump_by, relocate, stub, write};
+use crate::patch::{Patch, STUB, flush, is_call, jump_by, stub};
+use crate::place::{external_address, write};
 
 /// Why a program has to be started anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -280,18 +281,21 @@ impl HotProgram {
                 write(location + 16, &u64::from(*line).to_le_bytes());
             }
             if !new.replaces {
-                write(new.entry, &jump_by(new.entry, new.slot));
+                write_code(new.entry, &jump_by(new.entry, new.slot)?);
             }
             self.functions.insert(new.f.clone(), function);
         }
         for (_, object, at) in new_data {
             write(at, &object.bytes);
-            self.relocate_all(at, &object.relocs, &[])?;
+            self.relocate_all(at, &object.bytes, &object.relocs, &[])?;
         }
         for new in new_code {
-            write(new.at, &new.listed.code.code);
+            let CompiledFunction { code, relocs, .. } = &*new.listed.code;
+            write(new.at, code);
             let locations = self.functions[new.f].locations.clone();
-            self.relocate_all(new.at, &new.listed.code.relocs, &locations)?;
+            self.relocate_all(new.at, code, relocs, &locations)?;
+            // SAFETY: the code was written just now.
+            unsafe { flush(new.at, code.len()) };
         }
         Ok(())
     }
@@ -299,6 +303,7 @@ impl HotProgram {
     fn relocate_all(
         &mut self,
         base: usize,
+        bytes: &[u8],
         relocs: &[Reloc],
         locations: &[usize],
     ) -> Result<(), Refused> {
@@ -306,13 +311,15 @@ impl HotProgram {
             let missing = || CodegenError::new("image", format!("{:?} is missing", r.target));
             let to = match &r.target {
                 SymbolRef::Func(f) => self.functions.get(f).ok_or_else(missing)?.entry,
-                SymbolRef::External(name) if r.kind == RelocKind::PcRel32 => self.external(name)?,
+                SymbolRef::External(name) if is_call(r.kind) => self.external(name)?,
                 SymbolRef::External(name) => external_address(name)?,
                 SymbolRef::Location(i) => *locations.get(*i as usize).ok_or_else(missing)?,
                 SymbolRef::Static(s) => self.static_address(s).ok_or_else(missing)?,
                 data => self.data.get(data).ok_or_else(missing)?.0,
             };
-            relocate(base + r.offset as usize, r.kind, to, r.addend);
+            let (offset, to) = (r.offset as usize, (to as i64).wrapping_add(r.addend));
+            let patch = Patch::new(&bytes[offset..], base + offset, r.kind, to)?;
+            write(base + offset, patch.bytes());
         }
         Ok(())
     }
@@ -334,7 +341,7 @@ impl HotProgram {
         }
         let code = stub(external_address(name)?);
         let at = take(&mut self.room.code, STUB, STUB)?;
-        write(at, &code);
+        write_code(at, &code);
         self.externals.insert(name.clone(), at);
         Ok(at)
     }
@@ -414,6 +421,13 @@ impl From<CodegenError> for Refused {
 
 fn same_code(a: &Arc<CompiledFunction>, b: &Arc<CompiledFunction>) -> bool {
     Arc::ptr_eq(a, b) || a == b
+}
+
+/// Writes code that refers to nothing.
+fn write_code(at: usize, code: &[u8]) {
+    write(at, code);
+    // SAFETY: the code was written just now.
+    unsafe { flush(at, code.len()) };
 }
 
 /// Stores a word that a running process reads, after everything written before.

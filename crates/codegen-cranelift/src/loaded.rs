@@ -20,7 +20,8 @@ use taipan_platform::{load, open_own};
 use taipan_runtime::{crash, gc, threads};
 
 use crate::filed::{Filed, FiledLayout, ImageNames};
-use crate::place::{PAGE, Placement, external_address, own_code};
+use crate::patch::LARGEST_PAGE;
+use crate::place::{Placement, external_address, own_code};
 
 /// Code and data ready to run. They stay mapped as long as the value lives.
 pub struct LoadedImage(Loaded);
@@ -53,8 +54,12 @@ impl LoadedImage {
     pub fn new(image: Image) -> Result<LoadedImage, CodegenError> {
         own_code(&image)?;
         load(&c_libraries(&image.foreign)).map_err(CodegenError::c_library)?;
-        let place = |base| Placement::new(&image, base, |end| end.next_multiple_of(PAGE));
-        let size = place(0).data_end.next_multiple_of(PAGE);
+        // The mapping begins with a page of the system, which may be smaller.
+        let place = |base: usize| {
+            let data = |end: usize| base + (end - base).next_multiple_of(LARGEST_PAGE);
+            Placement::new(&image, base, data)
+        };
+        let size = place(0).data_end.next_multiple_of(LARGEST_PAGE);
         if size > i32::MAX as usize {
             return Err(CodegenError::new("image", "too large"));
         }
@@ -85,8 +90,8 @@ impl LoadedImage {
         let addresses = names.map(|name| external_address(name).map(Some));
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         // SAFETY: the mapping is as large as the placement said, and no external is late.
-        unsafe { placement.fill(&loaded.image, &addresses, 0) };
-        let code_size = (placement.code_end - base).next_multiple_of(PAGE);
+        unsafe { placement.fill(&loaded.image, &addresses, 0)? };
+        let code_size = (placement.code_end - base).next_multiple_of(LARGEST_PAGE);
         // SAFETY: the pages belong to this mapping.
         let result = unsafe {
             let access = libc::PROT_READ | libc::PROT_EXEC;
@@ -216,7 +221,7 @@ impl LoadedImage {
 
 impl Mapped {
     fn data(&self) -> Range<usize> {
-        let start = (self.placement.code_end - self.base).next_multiple_of(PAGE);
+        let start = (self.placement.code_end - self.base).next_multiple_of(LARGEST_PAGE);
         self.base + start..self.placement.data_end
     }
 

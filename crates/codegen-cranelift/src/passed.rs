@@ -16,6 +16,7 @@ use taipan_codegen::CompiledFunction;
 use taipan_lltype::LLType;
 
 use crate::emit::clif_type;
+use crate::patch::arrival;
 
 /// Number of words in the area. A unit with more values is refused. Memory is taken for those words only that are used.
 const MOST_WORDS: usize = 1 << 16;
@@ -53,20 +54,8 @@ fn words_of_type(ty: Type) -> usize {
 /// The code of cells without a unit. It calls the `extern "C" fn(usize) -> usize` at that address with the cell, and jumps by the
 /// cell that the function returns.
 pub fn arrival_code(function: usize) -> CompiledFunction {
-    let mut code = vec![
-        0x55, // push rbp
-        0x48, 0x89, 0xe5, // mov rbp, rsp
-        0x48, 0xb8, // mov rax, function
-    ];
-    code.extend((function as u64).to_le_bytes());
-    code.extend([
-        0xff, 0xd0, // call rax
-        0x48, 0x89, 0xc7, // mov rdi, rax
-        0x5d, // pop rbp
-        0xff, 0x27, // jmp [rdi]
-    ]);
     CompiledFunction {
-        code,
+        code: arrival(function),
         relocs: Vec::new(),
         locations: Vec::new(),
         lines: Vec::new(),

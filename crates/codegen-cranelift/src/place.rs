@@ -8,10 +8,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use taipan_codegen::{CodegenError, Image, Place, RelocKind, SectionId, Target};
 
-/// Size of a page of memory.
-pub(crate) const PAGE: usize = 4096;
-/// Size of a stub: `jmp *[rip]` and the address.
-pub const STUB: usize = 16;
+use crate::patch::{CALL_REACH, LARGEST_PAGE, Patch, STUB, flush, is_own, jump_by, stub};
 
 /// Addresses of the runtime's functions and variables in this process.
 static RUNTIME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
@@ -36,19 +33,12 @@ pub fn external_address(name: &str) -> Result<usize, CodegenError> {
     }
 }
 
-/// The code of a stub that goes on at an address.
-pub fn stub(address: usize) -> [u8; STUB] {
-    let mut stub = [0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xcc, 0xcc];
-    stub[6..14].copy_from_slice(&(address as u64).to_le_bytes());
-    stub
-}
-
 /// Refuses images of code for other machines than this one.
 pub(crate) fn own_code(image: &Image) -> Result<(), CodegenError> {
     let mut relocs = (image.sections.iter()).flat_map(|s| &s.relocs);
-    match relocs.any(|r| r.kind.is_for_linker()) {
-        false => Ok(()),
-        true => Err(CodegenError::new("image", "it is for another machine")),
+    match relocs.all(|r| is_own(r.kind)) {
+        true => Ok(()),
+        false => Err(CodegenError::new("image", "it is for another machine")),
     }
 }
 
@@ -100,26 +90,33 @@ impl Placement {
     ///
     /// # Safety
     /// Everything up to `code_end` and `data_end`, and a word for each late external, is this process's
-    /// to write, within a distance of 32 bits.
+    /// to write.
     pub(crate) unsafe fn fill(
         &self,
         image: &Image,
         addresses: &[Option<usize>],
         late: usize,
-    ) -> Vec<(usize, usize, i64)> {
-        self.fill_by(image, addresses, late, &mut write)
+    ) -> Result<Vec<OpenAddress>, CodegenError> {
+        let open = self.fill_by(image, addresses, late, &mut write)?;
+        let code = self.sections[SectionId::Text as usize];
+        // SAFETY: the code was written just now.
+        unsafe { flush(code, self.code_end - code) };
+        Ok(open)
     }
 
     /// Writes the image through a function that takes an address and its bytes. `addresses` maps externals
     /// to their addresses. For an external without an address, the relocations are returned, each with the
     /// number of the external and the addend. Words at `late` hold the targets of stubs.
+    ///
+    /// # Errors
+    /// An image that is too large for the distances in its code.
     pub(crate) fn fill_by(
         &self,
         image: &Image,
         addresses: &[Option<usize>],
         late: usize,
         write: &mut impl FnMut(usize, &[u8]),
-    ) -> Vec<(usize, usize, i64)> {
+    ) -> Result<Vec<OpenAddress>, CodegenError> {
         let mut open = Vec::new();
         for (i, address) in addresses.iter().enumerate() {
             let at = self.stubs + i * STUB;
@@ -127,7 +124,7 @@ impl Placement {
                 Some(address) => write(at, &stub(*address)),
                 None => {
                     let word = late + open.len() * 8;
-                    write(at, &jump_by(at, word));
+                    write(at, &jump_by(at, word)?);
                     open.push((word, i, 0));
                 }
             }
@@ -152,46 +149,27 @@ impl Placement {
                         _ => self.stubs + i * STUB,
                     },
                 };
-                relocate_by(at, r.kind, to, r.addend, write);
+                let code = &section.bytes[r.offset as usize..];
+                let to = (to as i64).wrapping_add(r.addend);
+                write(at, Patch::new(code, at, r.kind, to)?.bytes());
             }
         }
-        open
+        Ok(open)
     }
 }
+
+/// A word without its address: where it is, the number of the external, and what is added.
+pub(crate) type OpenAddress = (usize, usize, i64);
 
 /// Whether a call at a place reaches an address, with room for what is added to it.
 fn is_near(address: usize, at: usize) -> bool {
-    address.abs_diff(at) < (1 << 31) - PAGE
+    address.abs_diff(at) < CALL_REACH - LARGEST_PAGE
 }
 
-/// The code of a jump by way of a word within reach.
-pub(crate) fn jump_by(at: usize, word: usize) -> [u8; STUB] {
-    let mut code = [0xcc; STUB];
-    code[..2].copy_from_slice(&[0xff, 0x25]);
-    let distance = (word as i64 - (at as i64 + 6)) as i32;
-    code[2..6].copy_from_slice(&distance.to_le_bytes());
-    code
-}
-
-/// Writes the address of something at a place in this process's memory.
-pub(crate) fn relocate(at: usize, kind: RelocKind, to: usize, addend: i64) {
-    relocate_by(at, kind, to, addend, &mut write);
-}
-
-/// Writes the address of something at a place.
-fn relocate_by(
-    at: usize,
-    kind: RelocKind,
-    to: usize,
-    addend: i64,
-    write: &mut impl FnMut(usize, &[u8]),
-) {
+/// Writes an address of 64 bits at a place in this process's memory.
+pub(crate) fn write_address(at: usize, to: usize, addend: i64) {
     let value = (to as i64).wrapping_add(addend);
-    match kind {
-        RelocKind::Abs64 => write(at, &value.to_le_bytes()),
-        // `own_code` has refused all others.
-        _ => write(at, &((value - at as i64) as i32).to_le_bytes()),
-    }
+    write(at, &value.to_le_bytes());
 }
 
 /// Writes into a mapping that the caller has laid out.

@@ -22,15 +22,20 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use taipan_codegen::{CodegenError, Image, RelocKind, SymbolRef, c_libraries};
+use taipan_codegen::{CodegenError, Image, SymbolRef, c_libraries};
 use taipan_lltype::foreign_symbol;
 use taipan_platform::{open, shared_object};
 
-use crate::place::{Placement, external_address, own_code, relocate};
+use crate::patch::CALL_REACH;
+use crate::place::{OpenAddress, Placement, external_address, own_code, write_address};
 use crate::run::run_table;
 
-/// Address space is free, and everything is within a distance of 32 bits.
-const CODE: usize = 512 << 20;
+/// Address space is free, and everything is within a distance of 32 bits. Calls reach all code.
+const CODE: usize = if CALL_REACH < 512 << 20 {
+    CALL_REACH
+} else {
+    512 << 20
+};
 const SLOTS: usize = 64 << 20;
 const DATA: usize = 512 << 20;
 const MORE_DATA: usize = 128 << 20;
@@ -117,7 +122,7 @@ impl Region {
         });
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         // SAFETY: within the mapping.
-        let open = unsafe { placement.fill(image, &addresses, late) };
+        let open = unsafe { placement.fill(image, &addresses, late)? };
         let library = match image.foreign.is_empty() {
             true => None,
             false => Some(LateLibrary {
@@ -192,7 +197,7 @@ pub struct LateLibrary {
     /// Names of functions.
     names: Vec<Arc<str>>,
     /// Where addresses belong: of which name, and what is added.
-    places: Vec<(usize, usize, i64)>,
+    places: Vec<OpenAddress>,
 }
 
 impl LateLibrary {
@@ -204,7 +209,7 @@ impl LateLibrary {
         open(&self.file).map_err(CodegenError::c_library)?;
         for (at, name, addend) in &self.places {
             let address = external_address(&self.names[*name])?;
-            relocate(*at, RelocKind::Abs64, address, *addend);
+            write_address(*at, address, *addend);
         }
         Ok(())
     }

@@ -85,14 +85,6 @@ pub enum RelocKind {
     RiscvLow,
 }
 
-impl RelocKind {
-    /// Whether only a linker writes such addresses: it is one in code for another machine than this
-    /// process runs on.
-    pub fn is_for_linker(self) -> bool {
-        !matches!(self, RelocKind::PcRel32 | RelocKind::Abs64)
-    }
-}
-
 /// A place to be filled with an address.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Reloc {

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::slice;
 
 use serde::{Deserialize, Serialize};
-use taipan_codegen_cranelift::FiledLayout;
+use taipan_codegen_cranelift::{FiledLayout, LARGEST_PAGE};
 use taipan_jit::DriverInfo;
 use taipan_lltype::{StaticSym, from_bytes, to_bytes};
 
@@ -18,8 +18,6 @@ const MARK: &[u8; 16] = b"taipan program 2";
 const HASH: usize = 32;
 /// Offset and length of the header, its hash, the mark.
 const TRAILER: usize = 8 + 8 + HASH + MARK.len();
-/// Alignment of mapped sections.
-pub(crate) const PAGE: usize = 4096;
 /// Message for a damaged file.
 pub(crate) const DAMAGED: &str = "the program in it is damaged";
 
@@ -101,7 +99,7 @@ impl Writer {
     /// Adds the next section, which is mapped.
     pub(crate) fn mapped(&mut self, id: SectionId, bytes: &[u8]) {
         self.bytes
-            .resize(self.bytes.len().next_multiple_of(PAGE), 0);
+            .resize(self.bytes.len().next_multiple_of(LARGEST_PAGE), 0);
         self.unchecked(id, bytes);
     }
 

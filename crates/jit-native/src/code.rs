@@ -11,12 +11,13 @@ use std::os::unix::fs::FileExt;
 use std::ptr;
 
 use rustc_hash::FxHashMap;
-use taipan_codegen::{CodegenError, CompiledFunction, RelocKind, SymbolRef};
-use taipan_codegen_cranelift::{STUB, stub};
+use taipan_codegen::{CodegenError, CompiledFunction, SymbolRef};
+use taipan_codegen_cranelift::{CALL_REACH, LARGEST_PAGE, Patch, STUB, TRAP, flush, is_call, stub};
 
 /// Address space that is reserved for code at a time.
-const CHUNK: usize = 256 << 20;
-const PAGE: usize = 4096;
+const CHUNK: usize = CALL_REACH / 8;
+/// Address space between code and the address that it should be near, for more chunks.
+const GAP: usize = CALL_REACH / 32;
 /// Where units start.
 const ALIGN: usize = 16;
 
@@ -54,7 +55,7 @@ pub(crate) struct CodeMemory {
 impl Chunk {
     /// A new one, near that address if there is room.
     fn map(near: usize, size: usize) -> io::Result<Chunk> {
-        let hint = near.saturating_sub(size + (64 << 20)) & !(PAGE - 1);
+        let hint = near.saturating_sub(size + GAP) & !(LARGEST_PAGE - 1);
         // SAFETY: a new mapping, which replaces none: the address is a hint.
         let base = unsafe {
             libc::mmap(
@@ -87,9 +88,12 @@ impl CodeMemory {
         let mut chunk = Chunk::map(near, chunk_size)?;
         let mut writer = Writer::Pages;
         // What cannot be executed traps.
-        let first = [0xcc; ALIGN];
+        let first = [TRAP; ALIGN];
         if let Ok(file) = own_memory()
             && file.write_all_at(&first, chunk.base as u64).is_ok()
+            // An emulator may have another idea of addresses than the file.
+            // SAFETY: the chunk is mapped, and is larger.
+            && unsafe { *(chunk.base as *const [u8; ALIGN]) } == first
         {
             writer = Writer::Memory(file, std::process::id());
             chunk.used = ALIGN;
@@ -124,7 +128,7 @@ impl CodeMemory {
             Err(_) if matches!(self.writer, Writer::Memory(..)) => {
                 // The file cannot be opened or written to any more.
                 self.writer = Writer::Pages;
-                self.chunk.used = self.chunk.used.next_multiple_of(PAGE);
+                self.chunk.used = self.chunk.used.next_multiple_of(LARGEST_PAGE);
                 self.put(code, &far)
             }
             done => done,
@@ -137,27 +141,19 @@ impl CodeMemory {
         let mut targets = targets.to_vec();
         // Stubs first: they are code of their own.
         for (r, to) in code.relocs.iter().zip(&mut targets) {
-            let near = to.abs_diff(self.chunk.base) < (1 << 31) - self.chunk.size;
-            if r.kind == RelocKind::PcRel32 && !near {
+            let near = to.abs_diff(self.chunk.base) < CALL_REACH - self.chunk.size;
+            if is_call(r.kind) && !near {
                 *to = self.stub(*to)?;
             }
         }
         let at = self.reserve(code.code.len());
         let mut bytes = code.code.clone();
         for (r, to) in code.relocs.iter().zip(targets) {
-            let value = (to as i64).wrapping_add(r.addend);
+            let to = (to as i64).wrapping_add(r.addend);
             let offset = r.offset as usize;
-            match r.kind {
-                RelocKind::Abs64 => bytes[offset..offset + 8].copy_from_slice(&value.to_le_bytes()),
-                RelocKind::PcRel32 => {
-                    let distance = (value - (at + offset) as i64) as i32;
-                    bytes[offset..offset + 4].copy_from_slice(&distance.to_le_bytes());
-                }
-                kind => {
-                    let message = format!("relocation {kind:?} is not for this machine");
-                    return Err(io::Error::other(message));
-                }
-            }
+            let patch = Patch::new(&code.code[offset..], at + offset, r.kind, to);
+            let patch = patch.map_err(|e| io::Error::other(e.to_string()))?;
+            bytes[offset..][..patch.bytes().len()].copy_from_slice(patch.bytes());
         }
         self.write(at, &bytes)?;
         Ok(at)
@@ -170,7 +166,7 @@ impl CodeMemory {
         if self.chunk.used + most <= self.chunk.size {
             return Ok(());
         }
-        let size = self.chunk_size.max(most.next_multiple_of(PAGE));
+        let size = self.chunk_size.max(most.next_multiple_of(LARGEST_PAGE));
         let new = Chunk::map(self.near, size)?;
         self.filled.push(std::mem::replace(&mut self.chunk, new));
         self.stubs.clear();
@@ -190,7 +186,7 @@ impl CodeMemory {
     fn align(&self) -> usize {
         match self.writer {
             Writer::Memory(..) => ALIGN,
-            Writer::Pages => PAGE,
+            Writer::Pages => LARGEST_PAGE,
         }
     }
 
@@ -209,10 +205,10 @@ impl CodeMemory {
                     *file = own_memory()?;
                     *process = std::process::id();
                 }
-                file.write_all_at(bytes, at as u64)
+                file.write_all_at(bytes, at as u64)?;
             }
             Writer::Pages => {
-                let size = bytes.len().next_multiple_of(PAGE);
+                let size = bytes.len().next_multiple_of(LARGEST_PAGE);
                 let protect = |access| {
                     // SAFETY: pages of this mapping in which there is no code yet.
                     match unsafe { libc::mprotect(at as *mut _, size, access) } {
@@ -223,9 +219,12 @@ impl CodeMemory {
                 protect(libc::PROT_READ | libc::PROT_WRITE)?;
                 // SAFETY: the pages are mapped and writable now, and `at` has room for the bytes.
                 unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) };
-                protect(libc::PROT_READ | libc::PROT_EXEC)
+                protect(libc::PROT_READ | libc::PROT_EXEC)?;
             }
         }
+        // SAFETY: the bytes were written there.
+        unsafe { flush(at, bytes.len()) };
+        Ok(())
     }
 }
 
@@ -248,15 +247,35 @@ fn own_memory() -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CodeMemory, PAGE, Writer};
+    use super::{CodeMemory, LARGEST_PAGE, TRAP, Writer};
     use std::fs::File;
     use taipan_codegen::{CodegenError, CompiledFunction, Reloc, RelocKind, SymbolRef};
+
+    const AARCH64: bool = cfg!(target_arch = "aarch64");
+
+    /// Instructions of aarch64.
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|w| w.to_le_bytes()).collect()
+    }
+
+    fn call_of_seven(offset: u64, kind: RelocKind, addend: i64) -> Reloc {
+        Reloc {
+            offset,
+            kind,
+            target: SymbolRef::External("seven".into()),
+            addend,
+        }
+    }
 
     /// A function that returns a number.
     fn returning(n: u8) -> CompiledFunction {
         CompiledFunction {
-            // mov eax, n; ret
-            code: vec![0xb8, n, 0, 0, 0, 0xc3],
+            code: match AARCH64 {
+                // mov w0, n; ret
+                true => words(&[0x5280_0000 | u32::from(n) << 5, 0xd65f_03c0]),
+                // mov eax, n; ret
+                false => vec![0xb8, n, 0, 0, 0, 0xc3],
+            },
             relocs: Vec::new(),
             locations: Vec::new(),
             lines: Vec::new(),
@@ -300,7 +319,7 @@ mod tests {
     fn pages_are_written_before_they_are_executable() {
         let mut memory = CodeMemory::new(access as *const () as usize).expect("memory");
         memory.writer = Writer::Pages;
-        memory.chunk.used = memory.chunk.used.next_multiple_of(PAGE);
+        memory.chunk.used = memory.chunk.used.next_multiple_of(LARGEST_PAGE);
         check(memory);
     }
 
@@ -322,28 +341,30 @@ mod tests {
         }
         let near = access as *const () as usize;
         for base in [near, near / 2] {
-            let mut memory = CodeMemory::with_chunks(base, PAGE).expect("memory");
+            let mut memory = CodeMemory::with_chunks(base, LARGEST_PAGE).expect("memory");
             let mut calling = CompiledFunction {
-                // sub rsp, 8; call seven; add rsp, 8; ret
-                code: vec![
-                    0x48, 0x83, 0xec, 8, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3,
-                ],
-                relocs: vec![Reloc {
-                    offset: 5,
-                    kind: RelocKind::PcRel32,
-                    target: SymbolRef::External("seven".into()),
-                    addend: -4,
+                code: match AARCH64 {
+                    // stp x29, x30, [sp, #-16]!; bl seven; ldp x29, x30, [sp], #16; ret
+                    true => words(&[0xa9bf_7bfd, 0x9400_0000, 0xa8c1_7bfd, 0xd65f_03c0]),
+                    // sub rsp, 8; call seven; add rsp, 8; ret
+                    false => vec![
+                        0x48, 0x83, 0xec, 8, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3,
+                    ],
+                },
+                relocs: vec![match AARCH64 {
+                    true => call_of_seven(4, RelocKind::Aarch64Call, 0),
+                    false => call_of_seven(5, RelocKind::PcRel32, -4),
                 }],
                 locations: Vec::new(),
                 lines: Vec::new(),
                 keeps_frames: false,
                 debug: None,
             };
-            calling.code.resize(1000, 0xcc);
+            calling.code.resize(1000, TRAP);
             let mut last = 0;
             for n in 0..20 {
                 if n == 10 {
-                    calling.code.resize(3 * PAGE, 0xcc);
+                    calling.code.resize(3 * LARGEST_PAGE, TRAP);
                 }
                 let mut resolve = |_: &_| Ok(seven as *const () as usize);
                 let at = memory.add(&calling, &mut resolve).expect("memory");
