@@ -19,12 +19,12 @@ pub fn object_file(image: &Image, machine: Machine) -> Result<Vec<u8>, CodegenEr
     write(image, machine, &[])
 }
 
-/// The object file of an image for a shared object of x86-64: addresses in its code do not depend on
+/// The object file of an image for a shared object of this machine: addresses in its code do not depend on
 /// where that is loaded.
 pub fn shared_object_file(image: &Image) -> Result<Vec<u8>, CodegenError> {
     let mut image = image.clone();
-    let by_table = position_independent(&mut image)?;
-    write(&image, Machine::X86_64, &by_table)
+    let by_table = position_independent(&mut image, Machine::HOST)?;
+    write(&image, Machine::HOST, &by_table)
 }
 
 /// Relocations of code at these places, in ascending order, are by the table of addresses that the
@@ -85,8 +85,7 @@ fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, C
                 addend,
                 flags: RelocationFlags::Elf {
                     r_type: match in_table {
-                        // The linker leaves the table out where it knows the distance.
-                        true => elf::R_X86_64_REX_GOTPCRELX,
+                        true => table_relocation_type(r.kind),
                         false => relocation_type(machine, r.kind, r.target),
                     },
                 },
@@ -105,6 +104,16 @@ fn write(image: &Image, machine: Machine, by_table: &[u64]) -> Result<Vec<u8>, C
     o.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
     o.write()
         .map_err(|e| CodegenError::new("object file", e.to_string()))
+}
+
+/// How ELF numbers the relocation of an address in the linker's table.
+fn table_relocation_type(kind: RelocKind) -> u32 {
+    match kind {
+        RelocKind::Aarch64Page => elf::R_AARCH64_ADR_GOT_PAGE,
+        RelocKind::Aarch64PageOffset => elf::R_AARCH64_LD64_GOT_LO12_NC,
+        // The linker leaves the table out where it knows the distance.
+        _ => elf::R_X86_64_REX_GOTPCRELX,
+    }
 }
 
 /// How ELF numbers a relocation.

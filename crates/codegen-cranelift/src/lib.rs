@@ -43,3 +43,4 @@ pub use patch::{CALL_REACH, LARGEST_PAGE, Patch, STUB, TRAP, flush, is_call, stu
 pub use place::external_address;
 pub use region::{LateLibrary, LoadedProgram, Region};
 pub use run::{missing_library, run_program};
+pub use shared::makes_shared_objects;

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::{Roots, SomeKind, Spec, annotation_text, signature};
 use taipan_base::{Diagnostic, ErrorCode, Program};
 use taipan_codegen::Image;
+use taipan_codegen_cranelift::makes_shared_objects;
 use taipan_interp::{LibraryFunction, function_name, library_diagnostics, offered_library};
 use taipan_language::Machine;
 use taipan_platform::{SharedPart, c_compiler, link_starter};
@@ -41,8 +42,8 @@ pub fn build_library(
     output: &Utf8Path,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    if !cfg!(target_arch = "x86_64") {
-        let text = "libraries are made on x86-64 only".to_owned();
+    if !makes_shared_objects(Machine::HOST) {
+        let text = "libraries are made on x86-64 and aarch64 only".to_owned();
         return Err(Failure::Usage(text));
     }
     let (image, functions) = guarded(|| made(db, options, target, timings))??;

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use taipan_annotator::Roots;
 use taipan_base::{Db, Diagnostic, Program, line_index};
 use taipan_codegen::Image;
-use taipan_codegen_cranelift::shared_object_file;
+use taipan_codegen_cranelift::{makes_shared_objects, shared_object_file};
 use taipan_interp::{Extension, extension_diagnostics, function_name, offered_extension};
+use taipan_language::Machine;
 use taipan_platform::SharedPart;
 
 use crate::LoadOptions;
@@ -40,8 +41,8 @@ pub fn build_extension(
     timings: &mut Timings,
 ) -> Result<(), Failure> {
     let name = module_name(output)?;
-    if !cfg!(target_arch = "x86_64") {
-        let text = "modules for Python are made on x86-64 only".to_owned();
+    if !makes_shared_objects(Machine::HOST) {
+        let text = "modules for Python are made on x86-64 and aarch64 only".to_owned();
         return Err(Failure::Usage(text));
     }
     let options = LoadOptions {
