@@ -75,7 +75,7 @@ impl FunctionCompiler {
     /// A compiler for the host that makes units.
     pub fn for_units(level: OptLevel) -> Result<FunctionCompiler, CodegenError> {
         let mut compiler = Self::with(Machine::HOST, level, true, false)?;
-        if level == OptLevel::None && Machine::HOST == Machine::X86_64 {
+        if level == OptLevel::None && Templates::are_for(Machine::HOST) {
             compiler.templates = Some(Templates::default());
         }
         Ok(compiler)

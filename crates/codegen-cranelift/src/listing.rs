@@ -1,5 +1,7 @@
 //! Code to be read: line by line, with where each comes from.
 
+use std::ops::Range;
+
 use crate::emit::symbol_text;
 use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction};
@@ -32,9 +34,36 @@ pub(crate) fn clif_lines(text: &str) -> Vec<CodeLine> {
     text.lines().map(line).collect()
 }
 
-/// The instructions of code without tables, a line each; jumps name what they lead to by its
-/// offset.
+/// The instructions of code of this machine without tables, a line each. Jumps of x86-64 name their targets by offset;
+/// instructions of aarch64 are the words that an assembler takes for them.
 pub(crate) fn plain_asm(code: &CompiledFunction) -> String {
+    if cfg!(target_arch = "aarch64") {
+        words_asm(code)
+    } else {
+        x86_64_asm(code)
+    }
+}
+
+fn words_asm(code: &CompiledFunction) -> String {
+    let mut text = String::new();
+    for (at, bytes) in (0_u64..).step_by(4).zip(code.code.chunks_exact(4)) {
+        let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        text.push_str(&format!("{at:6x}    .inst 0x{word:08x}"));
+        push_symbol(&mut text, code, at..at + 4);
+    }
+    text
+}
+
+/// Ends a line with the symbol that an instruction refers to, if there is one.
+fn push_symbol(text: &mut String, code: &CompiledFunction, inside: Range<u64>) {
+    if let Some(r) = code.relocs.iter().find(|r| inside.contains(&r.offset)) {
+        text.push_str("  # ");
+        text.push_str(&symbol_text(&r.target));
+    }
+    text.push('\n');
+}
+
+fn x86_64_asm(code: &CompiledFunction) -> String {
     let mut text = String::new();
     let mut formatter = GasFormatter::new();
     formatter.options_mut().set_branch_leading_zeros(false);
@@ -44,12 +73,7 @@ pub(crate) fn plain_asm(code: &CompiledFunction) -> String {
         let at = instruction.ip();
         text.push_str(&format!("{at:6x}    "));
         formatter.format(&instruction, &mut text);
-        let inside = at..instruction.next_ip();
-        if let Some(r) = code.relocs.iter().find(|r| inside.contains(&r.offset)) {
-            text.push_str("  # ");
-            text.push_str(&symbol_text(&r.target));
-        }
-        text.push('\n');
+        push_symbol(&mut text, code, at..instruction.next_ip());
     }
     text
 }

@@ -8,7 +8,9 @@ use taipan_lltype::{
     Accessed, ConstantOperand, LLConst, LLOperand, LLType, LowLevel, VarLayout, VoidConst, field_of,
 };
 
-use super::assembler::{Alu, Cond, Mem, R11, RAX, RBP, RCX, RDI, RDX, RSI, Reg, Width, Xmm};
+use super::assembler::{
+    ACC, Alu, Cond, FAR, FRAME, FloatReg, INTS, MORE, Mem, Reg, Shift, TEMP, Width,
+};
 use super::{Done, Place, Template, Unknown};
 
 /// A place in an object, and the type of what is there.
@@ -19,8 +21,8 @@ struct Spot {
 }
 
 impl Template<'_> {
-    /// The place in an object where fields and items lead to. It may be computed in `rax`, by
-    /// way of `rcx`.
+    /// The place in an object where fields and items lead to. It may be computed in `ACC`, by
+    /// way of `TEMP`.
     fn spot(&mut self, pointer: &LLOperand, path: &[LLOperand]) -> Done<Spot> {
         let ty = self.ty(pointer).pointee().ok_or(Unknown)?;
         let mut spot = Spot {
@@ -44,11 +46,11 @@ impl Template<'_> {
                     self.move_by(&mut spot, i as u64 * items.step)?;
                 }
                 index => {
-                    self.read(RCX, index);
-                    self.scale(RCX, items.step)?;
-                    self.a.alu(Alu::Add, RCX, spot.base);
-                    self.a.mov(RAX, RCX);
-                    spot.base = RAX;
+                    self.read(TEMP, index);
+                    self.scale(TEMP, items.step)?;
+                    self.a.alu(Alu::Add, TEMP, spot.base);
+                    self.a.mov(ACC, TEMP);
+                    spot.base = ACC;
                 }
             }
         }
@@ -65,7 +67,8 @@ impl Template<'_> {
         match step {
             1 => {}
             _ if step.is_power_of_two() => {
-                self.a.shift_imm(4, r, step.trailing_zeros() as u8);
+                self.a
+                    .shift_imm(Shift::Left, r, step.trailing_zeros() as u8);
             }
             _ => self
                 .a
@@ -100,8 +103,8 @@ impl Template<'_> {
         }
         let r = match self.place(stored)? {
             Place::Known(n) => {
-                self.a.mov_imm(RDX, n);
-                RDX
+                self.a.mov_imm(MORE, n);
+                MORE
             }
             _ => self.get(stored)?,
         };
@@ -172,11 +175,11 @@ impl Template<'_> {
         let next = self.a.label();
         self.a.test_byte(Mem(object, 0), abi::TRACK as u8);
         self.a.jump_if(Cond::Equal, next);
-        self.a.mov_imm(R11, self.state);
-        self.a.store(Mem(R11, state::SLOW_ARGUMENTS), object);
+        self.a.mov_imm(FAR, self.state);
+        self.a.store(Mem(FAR, state::SLOW_ARGUMENTS), object);
         let f = match index {
             Some(i) => {
-                self.a.store(Mem(R11, state::SLOW_ARGUMENTS + 8), i);
+                self.a.store(Mem(FAR, state::SLOW_ARGUMENTS + 8), i);
                 runtime::SLOW_WRITEBARRIER_ARRAY
             }
             None => runtime::SLOW_WRITEBARRIER,
@@ -201,19 +204,19 @@ impl Template<'_> {
             self.write_barrier(dest, None)?;
         }
         let start = i32::try_from(var.items).map_err(|_| Unknown)?;
-        for (array, index, into) in [(source, from, RSI), (dest, to, RDI)] {
+        for (array, index, into) in [(source, from, INTS[1]), (dest, to, INTS[0])] {
             let (array, index) = (self.place(array)?, self.place(index)?);
-            self.read(RCX, index);
-            self.scale(RCX, var.item_size)?;
-            self.read(RAX, array);
-            self.a.alu(Alu::Add, RCX, RAX);
-            self.a.alu_imm(Alu::Add, RCX, start);
-            self.a.mov(into, RCX);
+            self.read(TEMP, index);
+            self.scale(TEMP, var.item_size)?;
+            self.read(ACC, array);
+            self.a.alu(Alu::Add, TEMP, ACC);
+            self.a.alu_imm(Alu::Add, TEMP, start);
+            self.a.mov(into, TEMP);
             self.overwritten(into);
         }
         let length = self.place(length)?;
-        self.read(RDX, length);
-        self.scale(RDX, var.item_size)?;
+        self.read(INTS[2], length);
+        self.scale(INTS[2], var.item_size)?;
         self.call_symbol(SymbolRef::External(runtime::MEMMOVE.name.into()));
         self.forget();
         Ok(())
@@ -243,16 +246,16 @@ impl Template<'_> {
             (Allocation::Bump { size, length_at }, _) => {
                 let size = i32::try_from(size).map_err(|_| Unknown)?;
                 self.bump_fixed(size);
-                self.a.mov_imm(RCX, info);
-                self.a.store(Mem(RAX, 0), RCX);
-                self.a.mov_imm(RCX, 0);
+                self.a.mov_imm(TEMP, info);
+                self.a.store(Mem(ACC, 0), TEMP);
+                self.a.mov_imm(TEMP, 0);
                 let length_at = length_at.map(|at| at as i32);
                 for at in (8..size).step_by(8).filter(|at| Some(*at) != length_at) {
-                    self.a.store(Mem(RAX, at), RCX);
+                    self.a.store(Mem(ACC, at), TEMP);
                 }
                 if let Some(at) = length_at {
-                    self.read(RCX, count);
-                    self.a.store(Mem(RAX, at), RCX);
+                    self.read(TEMP, count);
+                    self.a.store(Mem(ACC, at), TEMP);
                 }
             }
             (
@@ -272,27 +275,27 @@ impl Template<'_> {
             }
         }
         let r = self.fresh();
-        self.a.mov(r, RAX);
+        self.a.mov(r, ACC);
         self.define(op.result, r)
     }
 
-    /// Allocates an object of `size` bytes from the nursery; leaves its address in `rax`. The memory is
+    /// Allocates an object of `size` bytes from the nursery; leaves its address in `ACC`. The memory is
     /// uninitialised.
     fn bump_fixed(&mut self, size: i32) {
         let (fits, done) = (self.a.label(), self.a.label());
-        self.a.mov_imm(R11, self.state);
-        self.a.load(RAX, Mem(R11, state::NURSERY_FREE));
-        self.a.lea(RCX, Mem(RAX, size));
-        self.a.alu_mem(Alu::Cmp, RCX, Mem(R11, state::NURSERY_TOP));
+        self.a.mov_imm(FAR, self.state);
+        self.a.load(ACC, Mem(FAR, state::NURSERY_FREE));
+        self.a.lea(TEMP, Mem(ACC, size));
+        self.a.alu_mem(Alu::Cmp, TEMP, Mem(FAR, state::NURSERY_TOP));
         self.a.jump_if(Cond::BelowEqual, fits);
         self.slow_call(runtime::SURE_MALLOC, &[Place::Known(i64::from(size))]);
         self.a.jump(done);
         self.a.bind(fits);
-        self.a.store(Mem(R11, state::NURSERY_FREE), RCX);
+        self.a.store(Mem(FAR, state::NURSERY_FREE), TEMP);
         self.a.bind(done);
     }
 
-    /// An object with `count` items, in `rax`: in the nursery if there are fewer than `most`.
+    /// An object with `count` items, in `ACC`: in the nursery if there are fewer than `most`.
     fn bump_items(
         &mut self,
         info: i64,
@@ -304,35 +307,35 @@ impl Template<'_> {
         let (length_at, items) = (small(length_at)?, small(var.items)?);
         let empty_size = small(var.empty_size)?;
         let (long, done) = (self.a.label(), self.a.label());
-        self.read(RDX, count);
-        self.a.alu_imm(Alu::Cmp, RDX, small(most)?);
+        self.read(MORE, count);
+        self.a.alu_imm(Alu::Cmp, MORE, small(most)?);
         self.a.jump_if(Cond::AboveEqual, long);
-        self.a.mov(RCX, RDX);
-        self.scale(RCX, var.item_size)?;
-        self.a.alu_imm(Alu::Add, RCX, empty_size + 7);
-        self.a.alu_imm(Alu::And, RCX, -8);
-        self.a.mov_imm(R11, self.state);
-        self.a.load(RAX, Mem(R11, state::NURSERY_FREE));
-        self.a.alu(Alu::Add, RCX, RAX);
-        self.a.alu_mem(Alu::Cmp, RCX, Mem(R11, state::NURSERY_TOP));
+        self.a.mov(TEMP, MORE);
+        self.scale(TEMP, var.item_size)?;
+        self.a.alu_imm(Alu::Add, TEMP, empty_size + 7);
+        self.a.alu_imm(Alu::And, TEMP, -8);
+        self.a.mov_imm(FAR, self.state);
+        self.a.load(ACC, Mem(FAR, state::NURSERY_FREE));
+        self.a.alu(Alu::Add, TEMP, ACC);
+        self.a.alu_mem(Alu::Cmp, TEMP, Mem(FAR, state::NURSERY_TOP));
         self.a.jump_if(Cond::Above, long);
-        self.a.store(Mem(R11, state::NURSERY_FREE), RCX);
-        // The end of the object is in rcx.
-        self.a.mov_imm(R11, info);
-        self.a.store(Mem(RAX, 0), R11);
-        self.a.store(Mem(RAX, length_at), RDX);
-        self.a.mov_imm(R11, 0);
+        self.a.store(Mem(FAR, state::NURSERY_FREE), TEMP);
+        // The end of the object is in `TEMP`.
+        self.a.mov_imm(FAR, info);
+        self.a.store(Mem(ACC, 0), FAR);
+        self.a.store(Mem(ACC, length_at), MORE);
+        self.a.mov_imm(FAR, 0);
         for at in (8..items).step_by(8).filter(|at| *at != length_at) {
-            self.a.store(Mem(RAX, at), R11);
+            self.a.store(Mem(ACC, at), FAR);
         }
         if zero {
             let (again, cleared) = (self.a.label(), self.a.label());
-            self.a.lea(RDX, Mem(RAX, items));
+            self.a.lea(MORE, Mem(ACC, items));
             self.a.bind(again);
-            self.a.alu(Alu::Cmp, RDX, RCX);
+            self.a.alu(Alu::Cmp, MORE, TEMP);
             self.a.jump_if(Cond::AboveEqual, cleared);
-            self.a.store(Mem(RDX, 0), R11);
-            self.a.alu_imm(Alu::Add, RDX, 8);
+            self.a.store(Mem(MORE, 0), FAR);
+            self.a.alu_imm(Alu::Add, MORE, 8);
             self.a.jump(again);
             self.a.bind(cleared);
         }
@@ -345,32 +348,32 @@ impl Template<'_> {
     }
 
     /// Calls a function for slow paths, which leaves all registers alone; its result is in
-    /// `rax`.
+    /// `ACC`.
     fn slow_call(&mut self, f: RuntimeFunction, args: &[Place]) {
-        self.a.mov_imm(R11, self.state);
+        self.a.mov_imm(FAR, self.state);
         for (i, arg) in args.iter().enumerate() {
-            self.read(RCX, *arg);
+            self.read(TEMP, *arg);
             let at = state::SLOW_ARGUMENTS + i as i32 * 8;
-            self.a.store(Mem(R11, at), RCX);
+            self.a.store(Mem(FAR, at), TEMP);
         }
         self.call_symbol(SymbolRef::External(f.name.into()));
-        self.a.mov_imm(R11, self.state);
-        self.a.load(RAX, Mem(R11, state::SLOW_RESULT));
+        self.a.mov_imm(FAR, self.state);
+        self.a.load(ACC, Mem(FAR, state::SLOW_RESULT));
     }
 
     /// Loads from the state shared with the runtime.
     pub(super) fn load_state(&mut self, to: Reg, at: i32) {
-        self.a.mov_imm(R11, self.state);
-        self.a.load(to, Mem(R11, at));
+        self.a.mov_imm(FAR, self.state);
+        self.a.load(to, Mem(FAR, at));
     }
 
     /// The value of a float operand.
-    pub(super) fn float(&mut self, o: &LLOperand, to: Xmm) -> Done<()> {
+    pub(super) fn float(&mut self, o: &LLOperand, to: FloatReg) -> Done<()> {
         let from = self.place(o)?;
         if let Place::None = from {
             return Err(Unknown);
         }
-        self.read_float(to, from, R11);
+        self.read_float(to, from, FAR);
         Ok(())
     }
 
@@ -378,8 +381,8 @@ impl Template<'_> {
     pub(super) fn root(&mut self, slot: &LLOperand) -> Done<Mem> {
         let (frame, home) = self.roots.ok_or(Unknown)?;
         let slot = taipan_codegen::RootsFrame::slot(Some(frame), slot).map_err(|_| Unknown)?;
-        self.a.load(R11, Mem(RBP, home));
-        Ok(Mem(R11, taipan_codegen::RootsFrame::offset(slot) as i32))
+        self.a.load(FAR, Mem(FRAME, home));
+        Ok(Mem(FAR, taipan_codegen::RootsFrame::offset(slot) as i32))
     }
 
     /// How what an operation reads is extended.

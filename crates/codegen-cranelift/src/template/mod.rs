@@ -1,4 +1,4 @@
-//! Code for units that is made in one pass over the graph, for x86-64: an instruction or a few
+//! Code for units that is made in one pass over the graph, for x86-64 and aarch64: an instruction or a few
 //! for each operation.
 //!
 //! Every value has a frame slot and is stored there once computed. The most recent values also stay in
@@ -21,8 +21,9 @@ mod operations;
 
 use std::rc::Rc;
 
-use taipan_codegen::{CompiledFunction, Layouts, Reloc, RelocKind, RootsFrame, SymbolRef, abi};
+use taipan_codegen::{CompiledFunction, Layouts, Reloc, RootsFrame, SymbolRef, abi};
 use taipan_graph::{BlockId, ExitCase, ExitSwitch, Link, VarId};
+use taipan_language::Machine;
 use taipan_lltype::{
     LLConst, LLGraph, LLOperand, LLType, Layout, LowLevel, NamedOperands, Program, TypeKind, View,
     const_word,
@@ -31,8 +32,8 @@ use taipan_lltype::{
 use crate::Addresses;
 use crate::passed::{passed_values, words_of_values};
 use assembler::{
-    Assembler, Cond, Label, Mem, R8, R9, R10, R11, RAX, RBP, RCX, RDI, RDX, RSI, RSP, Reg, Width,
-    Xmm,
+    ACC, Alu, Assembler, CALL, CELL, Cond, FAR, FRAME, FloatReg, Label, Mem, POOL, Reg,
+    UNIT_RESULT, Width,
 };
 
 /// Error: the unit has an operation without a template.
@@ -40,12 +41,8 @@ struct Unknown;
 
 type Done<T> = Result<T, Unknown>;
 
-/// The registers that integers are passed in.
-const INTS: [Reg; 6] = [RDI, RSI, RDX, RCX, R8, R9];
 /// How many floats are passed in registers.
 const FLOATS: usize = 8;
-/// Registers that values stay in.
-const POOL: [Reg; 5] = [RSI, RDI, R8, R9, R10];
 /// The return address and the caller's frame pointer.
 const LINKAGE: i64 = 16;
 
@@ -56,6 +53,11 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
+    /// Whether there are templates for a machine.
+    pub(crate) fn are_for(machine: Machine) -> bool {
+        matches!(machine, Machine::X86_64 | Machine::Aarch64)
+    }
+
     /// The code of a unit of the program; none if it is left to Cranelift.
     pub(crate) fn compile(
         &mut self,
@@ -156,11 +158,7 @@ impl<'a> Template<'a> {
                 self.entries[l.target.index()] += 1;
             }
         }
-        self.a.push(RBP);
-        self.a.mov(RBP, RSP);
-        // sub rsp, imm32: the frame size, patched at the end.
-        self.a.code.extend([0x48, 0x81, 0xec, 0, 0, 0, 0]);
-        let size_at = self.a.code.len() - 4;
+        let size_at = self.a.enter();
         let args = graph.args();
         for b in &order {
             if self.entries[b.index()] > 1 || *b == graph.startblock {
@@ -194,9 +192,8 @@ impl<'a> Template<'a> {
             .roots
             .map_or(0, |(frame, _)| frame.machine_bytes(LINKAGE));
         let size = i64::from(self.homes + self.outgoing).max(roots);
-        let size = i32::try_from((size + 15) & !15).map_err(|_| Unknown)?;
-        self.a.code[size_at..size_at + 4].copy_from_slice(&size.to_le_bytes());
-        match self.a.finish() {
+        let fits = self.a.set_frame_size(size_at, (size + 15) & !15);
+        match fits && self.a.finish() {
             true => Ok(()),
             false => Err(Unknown),
         }
@@ -210,8 +207,8 @@ impl<'a> Template<'a> {
         let Place::Home(home) = self.places[cell.index()] else {
             return Err(Unknown);
         };
-        self.a.store(Mem(RBP, home), RDI);
-        self.a.mov_imm(R11, passed_values() as i64);
+        self.a.store(Mem(FRAME, home), CELL);
+        self.a.mov_imm(FAR, passed_values() as i64);
         let types = passed.iter().map(|v| *self.graph.ty(*v));
         let (words, _) = words_of_values(types).ok_or(Unknown)?;
         for (v, word) in passed.iter().zip(words) {
@@ -221,7 +218,7 @@ impl<'a> Template<'a> {
             self.pinned = 0;
             let r = self.fresh();
             let width = self.width_of_bits(*self.graph.ty(*v))?;
-            self.a.load_as(r, Mem(R11, word as i32 * 8), width);
+            self.a.load_as(r, Mem(FAR, word as i32 * 8), width);
             self.keep(home, r);
         }
         Ok(())
@@ -316,10 +313,10 @@ impl<'a> Template<'a> {
                 _ => return Err(Unknown),
             };
             match i32::try_from(case) {
-                Ok(case) => self.a.alu_imm(assembler::Alu::Cmp, on, case),
+                Ok(case) => self.a.alu_imm(Alu::Cmp, on, case),
                 Err(_) => {
-                    self.a.mov_imm(R11, case);
-                    self.a.alu(assembler::Alu::Cmp, on, R11);
+                    self.a.mov_imm(FAR, case);
+                    self.a.alu(Alu::Cmp, on, FAR);
                 }
             }
             let label = self.branch(b, i)?;
@@ -409,12 +406,12 @@ impl<'a> Template<'a> {
             (moves.iter()).any(|(from, _)| moves.iter().any(|(_, to)| *from == Place::Home(*to)));
         if clash {
             for (from, _) in &moves {
-                self.read(RAX, *from);
-                self.a.push(RAX);
+                self.read(ACC, *from);
+                self.a.push(ACC);
             }
             for (_, to) in moves.iter().rev() {
-                self.a.pop(RAX);
-                self.a.store(Mem(RBP, *to), RAX);
+                self.a.pop(ACC);
+                self.a.store(Mem(FRAME, *to), ACC);
             }
         } else {
             for (from, to) in &moves {
@@ -423,10 +420,10 @@ impl<'a> Template<'a> {
                     _ => None,
                 };
                 let r = r.unwrap_or_else(|| {
-                    self.read(RAX, *from);
-                    RAX
+                    self.read(ACC, *from);
+                    ACC
                 });
-                self.a.store(Mem(RBP, *to), r);
+                self.a.store(Mem(FRAME, *to), r);
             }
         }
         self.forget();
@@ -436,13 +433,12 @@ impl<'a> Template<'a> {
     /// Returns from the function.
     fn leave(&mut self, result: Place, ty: LLType) -> Done<()> {
         if !ty.is_void() {
-            self.read(RAX, result);
+            self.read(UNIT_RESULT, result);
             if self.is_float(ty)? {
-                self.a.float_of_bits(Xmm(0), RAX);
+                self.a.float_of_bits(FloatReg(0), UNIT_RESULT);
             }
         }
-        self.a.mov(RSP, RBP);
-        self.a.pop(RBP);
+        self.a.leave();
         self.a.ret();
         Ok(())
     }
@@ -450,27 +446,26 @@ impl<'a> Template<'a> {
     /// Jumps to the unit of a cell.
     fn exit(&mut self, cell: &LLOperand, values: &[LLOperand]) -> Done<()> {
         let (words, _) = words_of_values(values.iter().map(|o| self.ty(o))).ok_or(Unknown)?;
-        self.a.mov_imm(R11, passed_values() as i64);
+        self.a.mov_imm(FAR, passed_values() as i64);
         for (o, word) in values.iter().zip(words) {
             let Some(word) = word else { continue };
             self.checked_type(self.ty(o))?;
-            let at = Mem(R11, word as i32 * 8);
+            let at = Mem(FAR, word as i32 * 8);
             let from = self.place(o)?;
             let held = match from {
                 Place::Home(home) => self.in_register(home),
                 Place::Known(_) | Place::None => None,
             };
             let r = held.unwrap_or_else(|| {
-                self.read(RAX, from);
-                RAX
+                self.read(ACC, from);
+                ACC
             });
             self.a.store(at, r);
         }
         let cell = self.place(cell)?;
-        self.read(RDI, cell);
-        self.a.mov(RSP, RBP);
-        self.a.pop(RBP);
-        self.a.jump_mem(Mem(RDI, 0));
+        self.read(CELL, cell);
+        self.a.leave();
+        self.a.jump_mem(Mem(CELL, 0));
         Ok(())
     }
 
@@ -559,7 +554,7 @@ impl<'a> Template<'a> {
         match from {
             Place::Home(home) => match self.in_register(home) {
                 Some(r) => self.a.mov(to, r),
-                None => self.a.load(to, Mem(RBP, home)),
+                None => self.a.load(to, Mem(FRAME, home)),
             },
             Place::Known(n) => self.a.mov_imm(to, n),
             Place::None => {}
@@ -568,9 +563,9 @@ impl<'a> Template<'a> {
         self.overwritten(to);
     }
 
-    fn read_float(&mut self, to: Xmm, from: Place, by: Reg) {
+    fn read_float(&mut self, to: FloatReg, from: Place, by: Reg) {
         match from {
-            Place::Home(home) => self.a.load_float(to, Mem(RBP, home)),
+            Place::Home(home) => self.a.load_float(to, Mem(FRAME, home)),
             Place::Known(n) => {
                 self.a.mov_imm(by, n);
                 self.a.float_of_bits(to, by);
@@ -623,7 +618,7 @@ impl<'a> Template<'a> {
         let r = self.fresh();
         match place {
             Place::Home(home) => {
-                self.a.load(r, Mem(RBP, home));
+                self.a.load(r, Mem(FRAME, home));
                 let i = POOL.iter().position(|p| *p == r).unwrap_or_default();
                 self.cached[i] = Some(home);
             }
@@ -635,7 +630,7 @@ impl<'a> Template<'a> {
 
     /// Stores a value that is in a register, which may go on holding it.
     fn keep(&mut self, home: i32, r: Reg) {
-        self.a.store(Mem(RBP, home), r);
+        self.a.store(Mem(FRAME, home), r);
         if let Some(i) = POOL.iter().position(|p| *p == r) {
             self.cached[i] = Some(home);
         }
@@ -651,10 +646,10 @@ impl<'a> Template<'a> {
     }
 
     /// Gives a variable the value of a floating-point register.
-    fn define_float(&mut self, v: VarId, x: Xmm) {
+    fn define_float(&mut self, v: VarId, x: FloatReg) {
         let home = self.new_home();
         self.places[v.index()] = Place::Home(home);
-        self.a.store_float(Mem(RBP, home), x);
+        self.a.store_float(Mem(FRAME, home), x);
     }
 
     /// A number that an instruction has room for.
@@ -670,9 +665,9 @@ impl<'a> Template<'a> {
         let offset = self.a.call() as u64;
         self.relocs.push(Reloc {
             offset,
-            kind: RelocKind::PcRel32,
+            kind: CALL.0,
             target: symbol,
-            addend: -4,
+            addend: CALL.1,
         });
     }
 

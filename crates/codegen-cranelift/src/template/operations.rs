@@ -8,8 +8,11 @@ use taipan_lltype::{
     View, VoidConst, releases_gil,
 };
 
-use super::assembler::{Alu, Cond, Mem, R11, RAX, RBP, RCX, RDX, RSP, Reg, Xmm};
-use super::{Done, FLOATS, INTS, Place, Template, Unknown};
+use super::assembler::{
+    ACC, Alu, Cond, FAR, FRAME, FloatCond, FloatOp, FloatReg, INTS, MORE, Mem, RESULT, Reg, STACK,
+    Shift, TEMP,
+};
+use super::{Done, FLOATS, Place, Template, Unknown};
 
 /// Whether an operation ends its block with the machine's flag for overflow.
 pub(super) fn overflows(op: &Operation<LowLevel>) -> bool {
@@ -64,32 +67,32 @@ impl Template<'_> {
                 let (x, y) = (self.get(left)?, self.get(right)?);
                 let r = self.fresh();
                 self.a.mov(r, x);
-                self.a.imul(r, y);
+                self.a.mul_overflowing(r, y);
                 self.define(op.result, r)?;
             }
             View::IntBetween { low, value, high } => {
                 let (x, y, z) = (self.get(low)?, self.get(value)?, self.get(high)?);
                 self.a.alu(Alu::Cmp, x, y);
-                self.a.set(Cond::LessEqual, RAX);
+                self.a.set(Cond::LessEqual, ACC);
                 self.a.alu(Alu::Cmp, y, z);
-                self.a.set(Cond::Less, RCX);
-                self.a.alu(Alu::And, RAX, RCX);
-                self.result(op, RAX)?;
+                self.a.set(Cond::Less, TEMP);
+                self.a.alu(Alu::And, ACC, TEMP);
+                self.result(op, ACC)?;
             }
             View::IntForceGeZero { value } => {
                 let x = self.get(value)?;
                 let r = self.fresh();
-                self.a.mov_imm(RCX, 0);
+                self.a.mov_imm(TEMP, 0);
                 self.a.mov(r, x);
                 self.a.test(r);
-                self.a.cmov(Cond::Less, r, RCX);
+                self.a.cmov(Cond::Less, r, TEMP);
                 self.define(op.result, r)?;
             }
             View::UintMulHigh { left, right } => {
                 let (x, y) = (self.get(left)?, self.get(right)?);
-                self.a.mov(RAX, x);
-                self.a.mul(y);
-                self.result(op, RDX)?;
+                self.a.mov(ACC, x);
+                self.a.mul_high(y);
+                self.result(op, MORE)?;
             }
             View::BoolNot { value } => {
                 let x = self.get(value)?;
@@ -181,16 +184,16 @@ impl Template<'_> {
                 };
                 self.roots = Some((frame, home));
                 let size = i32::try_from(frame.size()).map_err(|_| Unknown)?;
-                self.load_state(RAX, state::ROOT_STACK_TOP);
-                self.a.store(Mem(RBP, home), RAX);
-                self.a.alu_imm(Alu::Add, RAX, size);
-                self.a.store(Mem(R11, state::ROOT_STACK_TOP), RAX);
+                self.load_state(ACC, state::ROOT_STACK_TOP);
+                self.a.store(Mem(FRAME, home), ACC);
+                self.a.alu_imm(Alu::Add, ACC, size);
+                self.a.store(Mem(FAR, state::ROOT_STACK_TOP), ACC);
             }
             View::GcLeaveRootsFrame { .. } => {
                 let home = self.roots_home()?;
-                self.a.load(RAX, Mem(RBP, home));
-                self.a.mov_imm(R11, self.state);
-                self.a.store(Mem(R11, state::ROOT_STACK_TOP), RAX);
+                self.a.load(ACC, Mem(FRAME, home));
+                self.a.mov_imm(FAR, self.state);
+                self.a.store(Mem(FAR, state::ROOT_STACK_TOP), ACC);
             }
             View::GcCopyArray {
                 source,
@@ -202,10 +205,11 @@ impl Template<'_> {
             // Allocation clears all pointers.
             View::ZeroGcPointersInside { .. } | taipan_lltype::note!() => {}
             View::StackCheck {} => {
-                self.a.mov_imm(R11, self.state);
-                self.a.alu_mem(Alu::Cmp, RSP, Mem(R11, state::STACK_LIMIT));
-                self.a.set(Cond::Below, RAX);
-                self.result(op, RAX)?;
+                self.a.mov_imm(FAR, self.state);
+                self.a
+                    .alu_mem(Alu::Cmp, STACK, Mem(FAR, state::STACK_LIMIT));
+                self.a.set(Cond::Below, ACC);
+                self.result(op, ACC)?;
             }
             View::JitExit { cell, values } => {
                 self.exit(cell, values)?;
@@ -213,29 +217,29 @@ impl Template<'_> {
             }
             View::JitCount { counter } => {
                 let r = self.get(counter)?;
-                self.a.count_down(Mem(r, 0));
-                self.a.set(Cond::Sign, RAX);
-                self.result(op, RAX)?;
+                self.a.count_down(r);
+                self.a.set(Cond::Sign, ACC);
+                self.result(op, ACC)?;
             }
             View::JitInvalidated { word } => {
                 let r = self.get(word)?;
                 self.a.cmp_mem_imm8(Mem(r, 0), 0);
-                self.a.set(Cond::NotEqual, RAX);
-                self.result(op, RAX)?;
+                self.a.set(Cond::NotEqual, ACC);
+                self.result(op, ACC)?;
             }
             View::ExcOccurred {} => {
-                self.a.mov_imm(R11, self.state);
-                self.a.cmp_mem_imm8(Mem(R11, state::EXC_TYPE), 0);
-                self.a.set(Cond::NotEqual, RAX);
-                self.result(op, RAX)?;
+                self.a.mov_imm(FAR, self.state);
+                self.a.cmp_mem_imm8(Mem(FAR, state::EXC_TYPE), 0);
+                self.a.set(Cond::NotEqual, ACC);
+                self.result(op, ACC)?;
             }
             View::ExcType {} => {
-                self.load_state(RAX, state::EXC_TYPE);
-                self.result(op, RAX)?;
+                self.load_state(ACC, state::EXC_TYPE);
+                self.result(op, ACC)?;
             }
             View::ExcValue {} => {
-                self.load_state(RAX, state::EXC_VALUE);
-                self.result(op, RAX)?;
+                self.load_state(ACC, state::EXC_VALUE);
+                self.result(op, ACC)?;
             }
             View::ExcSet { class, value } => {
                 let (class, value) = (self.place(class)?, self.place(value)?);
@@ -251,11 +255,11 @@ impl Template<'_> {
     }
 
     fn set_exception(&mut self, class: Place, value: Place) {
-        self.a.mov_imm(R11, self.state);
-        self.read(RAX, class);
-        self.a.store(Mem(R11, state::EXC_TYPE), RAX);
-        self.read(RAX, value);
-        self.a.store(Mem(R11, state::EXC_VALUE), RAX);
+        self.a.mov_imm(FAR, self.state);
+        self.read(ACC, class);
+        self.a.store(Mem(FAR, state::EXC_TYPE), ACC);
+        self.read(ACC, value);
+        self.a.store(Mem(FAR, state::EXC_VALUE), ACC);
     }
 
     /// A result that is in a register which holds nothing for long.
@@ -278,8 +282,8 @@ impl Template<'_> {
     fn truth(&mut self, cond: Cond, value: &LLOperand, op: &Operation<LowLevel>) -> Done<()> {
         let x = self.get(value)?;
         self.a.test(x);
-        self.a.set(cond, RAX);
-        self.result(op, RAX)
+        self.a.set(cond, ACC);
+        self.result(op, ACC)
     }
 
     fn compare(
@@ -297,8 +301,8 @@ impl Template<'_> {
                 self.a.alu(Alu::Cmp, x, y);
             }
         }
-        self.a.set(cond, RAX);
-        self.result(op, RAX)
+        self.a.set(cond, ACC);
+        self.result(op, ACC)
     }
 
     /// Arithmetic that sets the machine's flag for overflow; what follows leaves it as it is.
@@ -415,32 +419,33 @@ impl Template<'_> {
         right: &LLOperand,
         op: &Operation<LowLevel>,
     ) -> Done<()> {
-        let kind = match (to_left, signed) {
-            (true, _) => 4,
-            (false, false) => 5,
-            (false, true) => 7,
+        let shift = match (to_left, signed) {
+            (true, _) => Shift::Left,
+            (false, false) => Shift::Right,
+            (false, true) => Shift::SignedRight,
         };
         let x = self.get(left)?;
         if let Some(n @ 0..64) = self.small(right)? {
             let r = self.fresh();
             self.a.mov(r, x);
-            self.a.shift_imm(kind, r, n as u8);
+            self.a.shift_imm(shift, r, n as u8);
             return self.define(op.result, r);
         }
         let y = self.get(right)?;
-        self.a.mov(RCX, y);
-        self.a.mov(RAX, x);
-        self.a.mov_imm(RDX, if kind == 7 { 63 } else { 0 });
-        if kind == 7 {
-            self.a.alu_imm(Alu::Cmp, RCX, 63);
-            self.a.cmov(Cond::Above, RCX, RDX);
-            self.a.shift(kind, RAX);
+        self.a.mov(TEMP, y);
+        self.a.mov(ACC, x);
+        self.a
+            .mov_imm(MORE, if shift == Shift::SignedRight { 63 } else { 0 });
+        if shift == Shift::SignedRight {
+            self.a.alu_imm(Alu::Cmp, TEMP, 63);
+            self.a.cmov(Cond::Above, TEMP, MORE);
+            self.a.shift(shift, ACC);
         } else {
-            self.a.shift(kind, RAX);
-            self.a.alu_imm(Alu::Cmp, RCX, 63);
-            self.a.cmov(Cond::Above, RAX, RDX);
+            self.a.shift(shift, ACC);
+            self.a.alu_imm(Alu::Cmp, TEMP, 63);
+            self.a.cmov(Cond::Above, ACC, MORE);
         }
-        self.result(op, RAX)
+        self.result(op, ACC)
     }
 
     /// Division that truncates. The divisor is not zero; the one overflow wraps.
@@ -453,23 +458,9 @@ impl Template<'_> {
         op: &Operation<LowLevel>,
     ) -> Done<()> {
         let (x, y) = (self.get(left)?, self.get(right)?);
-        self.a.mov(RAX, x);
-        if signed {
-            let (usual, done) = (self.a.label(), self.a.label());
-            self.a.alu_imm(Alu::Cmp, y, -1);
-            self.a.jump_if(Cond::NotEqual, usual);
-            self.a.neg(RAX);
-            self.a.mov_imm(RDX, 0);
-            self.a.jump(done);
-            self.a.bind(usual);
-            self.a.cqo();
-            self.a.idiv(y);
-            self.a.bind(done);
-        } else {
-            self.a.mov_imm(RDX, 0);
-            self.a.div(y);
-        }
-        self.result(op, if quotient { RAX } else { RDX })
+        self.a.mov(ACC, x);
+        self.a.divide(signed, y);
+        self.result(op, if quotient { ACC } else { MORE })
     }
 
     fn float_num(
@@ -479,59 +470,54 @@ impl Template<'_> {
         right: Option<&LLOperand>,
         op: &Operation<LowLevel>,
     ) -> Done<()> {
-        let (x, y) = (Xmm(0), Xmm(1));
+        let (x, y) = (FloatReg(0), FloatReg(1));
         self.float(left, x)?;
         if let Some(right) = right {
             self.float(right, y)?;
         }
-        let opcode = match num {
-            NumOp::Add => 0x58,
-            NumOp::Mul => 0x59,
-            NumOp::Sub => 0x5c,
-            NumOp::TrueDiv => 0x5e,
+        let float_op = match num {
+            NumOp::Add => FloatOp::Add,
+            NumOp::Mul => FloatOp::Mul,
+            NumOp::Sub => FloatOp::Sub,
+            NumOp::TrueDiv => FloatOp::Div,
             NumOp::Neg | NumOp::Abs => {
-                self.a.bits_of_float(RAX, x);
-                self.a.mov_imm(RCX, i64::MIN);
+                self.a.bits_of_float(ACC, x);
+                self.a.mov_imm(TEMP, i64::MIN);
                 if num == NumOp::Neg {
-                    self.a.alu(Alu::Xor, RAX, RCX);
+                    self.a.alu(Alu::Xor, ACC, TEMP);
                 } else {
-                    self.a.not(RCX);
-                    self.a.alu(Alu::And, RAX, RCX);
+                    self.a.not(TEMP);
+                    self.a.alu(Alu::And, ACC, TEMP);
                 }
-                return self.result(op, RAX);
+                return self.result(op, ACC);
             }
             NumOp::Lt | NumOp::Gt | NumOp::Le | NumOp::Ge => {
-                // Where one is no number, nothing is above.
-                match num {
-                    NumOp::Lt | NumOp::Le => self.a.float_cmp(y, x),
-                    _ => self.a.float_cmp(x, y),
-                }
                 let cond = match num {
-                    NumOp::Lt | NumOp::Gt => Cond::Above,
-                    _ => Cond::AboveEqual,
+                    NumOp::Lt | NumOp::Gt => FloatCond::Greater,
+                    _ => FloatCond::GreaterEqual,
                 };
-                self.a.set(cond, RAX);
-                return self.result(op, RAX);
+                // Where one is no number, nothing is greater.
+                match num {
+                    NumOp::Lt | NumOp::Le => self.a.float_set(cond, y, x),
+                    _ => self.a.float_set(cond, x, y),
+                }
+                return self.result(op, ACC);
             }
             NumOp::Eq | NumOp::Ne | NumOp::IsTrue => {
                 if num == NumOp::IsTrue {
-                    self.a.mov_imm(RAX, 0);
-                    self.a.float_of_bits(y, RAX);
+                    self.a.mov_imm(ACC, 0);
+                    self.a.float_of_bits(y, ACC);
                 }
-                self.a.float_cmp(x, y);
-                let (cond, parity, join) = match num {
-                    NumOp::Eq => (Cond::Equal, Cond::NoParity, Alu::And),
-                    _ => (Cond::NotEqual, Cond::Parity, Alu::Or),
+                let cond = match num {
+                    NumOp::Eq => FloatCond::Equal,
+                    _ => FloatCond::NotEqual,
                 };
-                // Moves leave flags as they are.
-                self.a.set(cond, RAX);
-                self.a.set(parity, RCX);
-                self.a.alu(join, RAX, RCX);
-                return self.result(op, RAX);
+                self.a.float_set(cond, x, y);
+                return self.result(op, ACC);
             }
             _ => return Err(Unknown),
         };
-        self.a.float(opcode, x, y);
+        self.a.float(float_op, x, y);
         self.define_float(op.result, x);
         Ok(())
     }
@@ -548,8 +534,8 @@ impl Template<'_> {
                 return Err(Unknown);
             }
             let x = self.get(value)?;
-            self.a.float_of_int(Xmm(0), x);
-            self.define_float(op.result, Xmm(0));
+            self.a.float_of_int(FloatReg(0), x);
+            self.define_float(op.result, FloatReg(0));
             return Ok(());
         }
         if *to.kind() == TypeKind::Bool && *from.kind() != TypeKind::Bool {
@@ -572,14 +558,15 @@ impl Template<'_> {
     /// The number of a signal, or -1. A word of the state tells whether there may be one.
     fn poll_signals(&mut self, symbol: SymbolRef, op: &Operation<LowLevel>) -> Done<()> {
         let none = self.a.label();
-        self.a.mov_imm(RAX, -1);
-        self.a.mov_imm(R11, self.state);
-        self.a.cmp_mem_imm8(Mem(R11, state::SIGNALS), 0);
+        self.a.mov_imm(ACC, -1);
+        self.a.mov_imm(FAR, self.state);
+        self.a.cmp_mem_imm8(Mem(FAR, state::SIGNALS), 0);
         self.a.jump_if(Cond::Equal, none);
         self.call_symbol(symbol);
+        self.a.mov(ACC, RESULT);
         self.a.bind(none);
         self.forget();
-        self.result(op, RAX)
+        self.result(op, ACC)
     }
 
     fn call(
@@ -635,24 +622,24 @@ impl Template<'_> {
                 in_registers.push((INTS[in_registers.len()], from));
                 continue;
             }
-            self.read(RAX, from);
-            self.a.store(Mem(RSP, stack), RAX);
+            self.read(ACC, from);
+            self.a.store(Mem(STACK, stack), ACC);
             stack += 8;
         }
         self.outgoing = self.outgoing.max(stack);
         if symbol.is_none() {
             let code = self.place(callee)?;
-            self.read(R11, code);
+            self.read(FAR, code);
         }
         for (i, from) in in_floats.into_iter().enumerate() {
-            self.read_float(Xmm(i as u8), from, RAX);
+            self.read_float(FloatReg(i as u8), from, ACC);
         }
         for (r, from) in in_registers {
             self.read(r, from);
         }
         match symbol {
             Some(symbol) => self.call_symbol(symbol),
-            None => self.a.call_reg(R11),
+            None => self.a.call_reg(FAR),
         }
         self.forget();
         let result = *self.graph.ty(op.result);
@@ -660,11 +647,11 @@ impl Template<'_> {
             return Ok(());
         }
         if self.is_float(ty.result)? {
-            self.define_float(op.result, Xmm(0));
+            self.define_float(op.result, FloatReg(0));
             return Ok(());
         }
         let width = self.width(ty.result)?;
-        self.a.extend(RAX, width);
-        self.result(op, RAX)
+        self.a.extend(RESULT, width);
+        self.result(op, RESULT)
     }
 }

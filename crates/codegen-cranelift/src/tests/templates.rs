@@ -7,6 +7,7 @@ use taipan_codegen::SymbolRef;
 use taipan_lltype::{FLOAT, LLValue, SIGNED, TableProgram};
 
 use super::{outcome, transformed};
+use crate::patch::{TRAP, flush};
 use crate::template::Templates;
 use crate::{Addresses, FunctionCompiler, OptLevel, external_address};
 
@@ -40,7 +41,7 @@ pub(super) fn run_unit(program: &TableProgram, args: &[LLValue]) -> Option<Strin
     let entry = entry.expect("compiles");
     assert!(entry.relocs.is_empty());
     let mut code = unit.code;
-    code.resize(code.len().next_multiple_of(16), 0xcc);
+    code.resize(code.len().next_multiple_of(16), TRAP);
     let at = code.len();
     code.extend(entry.code);
     let memory = Code::new(&code);
@@ -96,6 +97,7 @@ impl Code {
             ptr::copy_nonoverlapping(code.as_ptr(), at.cast(), size);
             let access = libc::PROT_READ | libc::PROT_EXEC;
             assert_eq!(libc::mprotect(at, size, access), 0);
+            flush(at as usize, size);
             Code {
                 at: at as usize,
                 size,
