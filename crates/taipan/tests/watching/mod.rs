@@ -77,7 +77,10 @@ pub(crate) struct Watched {
 }
 
 fn command(dir: &TempDir, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_taipan"));
+    // aarch64.rs names another executable.
+    let taipan = std::env::var_os("TAIPAN_TESTED");
+    let taipan = taipan.unwrap_or_else(|| env!("CARGO_BIN_EXE_taipan").into());
+    let mut command = Command::new(taipan);
     command.current_dir(dir.path()).arg("watch").args(args);
     command
 }
