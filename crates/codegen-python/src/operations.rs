@@ -360,6 +360,16 @@ impl Writer<'_> {
             | View::GcMallocReserved { .. } => {
                 return Err(format!("{} is for machine code", view.op()));
             }
+            View::GcRawrefcountInit { .. }
+            | View::GcRawrefcountCreateLinkPypy { .. }
+            | View::GcRawrefcountCreateLinkPyobj { .. }
+            | View::GcRawrefcountMarkDeallocating { .. }
+            | View::GcRawrefcountFromObj { .. }
+            | View::GcRawrefcountToObj { .. }
+            | View::GcRawrefcountNextDead {} => {
+                let why = "rpython.rlib.rawrefcount needs Taipan's collector, and Python manages the memory";
+                return Err(why.to_owned());
+            }
         })
     }
 

@@ -97,6 +97,13 @@ functions! {
     GC_COLLECT_MINOR = "rpy_gc_collect_minor", Usual, () -> Void;
     GC_FQ_REGISTER = "rpy_gc_fq_register", Usual, (queue: Pointer, object: Pointer) -> Void;
     GC_FQ_NEXT_DEAD = "rpy_gc_fq_next_dead", Usual, (queue: Pointer) -> Pointer;
+    GC_RAWREFCOUNT_INIT = "rpy_gc_rawrefcount_init", Usual, (trigger: Pointer) -> Void;
+    GC_RAWREFCOUNT_CREATE_LINK_PYPY = "rpy_gc_rawrefcount_create_link_pypy", Usual, (object: Pointer, pyobject: Pointer) -> Void;
+    GC_RAWREFCOUNT_CREATE_LINK_PYOBJ = "rpy_gc_rawrefcount_create_link_pyobj", Usual, (object: Pointer, pyobject: Pointer) -> Void;
+    GC_RAWREFCOUNT_MARK_DEALLOCATING = "rpy_gc_rawrefcount_mark_deallocating", Usual, (marker: Pointer, pyobject: Pointer) -> Void;
+    GC_RAWREFCOUNT_FROM_OBJ = "rpy_gc_rawrefcount_from_obj", Usual, (object: Pointer) -> Pointer;
+    GC_RAWREFCOUNT_TO_OBJ = "rpy_gc_rawrefcount_to_obj", Usual, (pyobject: Pointer) -> Pointer;
+    GC_RAWREFCOUNT_NEXT_DEAD = "rpy_gc_rawrefcount_next_dead", Usual, () -> Pointer;
     GC_IDENTITYHASH = "rpy_gc_identityhash", Usual, (object: Pointer) -> Signed;
     GC_ID = "rpy_gc_id", Usual, (object: Pointer) -> Signed;
     GC_CAN_MOVE = "rpy_gc_can_move", Usual, (object: Pointer) -> Bool;
@@ -197,6 +204,13 @@ operations! {
     GcCollectMinor {} => GC_COLLECT_MINOR;
     GcFqRegister { queue, object } => GC_FQ_REGISTER;
     GcFqNextDead { queue } => GC_FQ_NEXT_DEAD;
+    GcRawrefcountInit { trigger } => GC_RAWREFCOUNT_INIT;
+    GcRawrefcountCreateLinkPypy { object, pyobject } => GC_RAWREFCOUNT_CREATE_LINK_PYPY;
+    GcRawrefcountCreateLinkPyobj { object, pyobject } => GC_RAWREFCOUNT_CREATE_LINK_PYOBJ;
+    GcRawrefcountMarkDeallocating { marker, pyobject } => GC_RAWREFCOUNT_MARK_DEALLOCATING;
+    GcRawrefcountFromObj { object } => GC_RAWREFCOUNT_FROM_OBJ;
+    GcRawrefcountToObj { pyobject } => GC_RAWREFCOUNT_TO_OBJ;
+    GcRawrefcountNextDead {} => GC_RAWREFCOUNT_NEXT_DEAD;
     GcId { object } => GC_ID;
     GcCanMove { object } => GC_CAN_MOVE;
     WeakrefCreate { object } => GC_WEAKREF_CREATE;

@@ -115,6 +115,38 @@ pub(crate) fn fq_next_dead(on: &mut LLInterpreter<'_>, queue: u64) -> Done {
     Ok(on.heap.next_dead(queue))
 }
 
+pub(crate) fn rawrefcount_init(on: &mut LLInterpreter<'_>, trigger: u64) -> Done {
+    on.heap.init_links(trigger);
+    Ok(0)
+}
+
+pub(crate) fn create_link_pypy(on: &mut LLInterpreter<'_>, object: u64, pyobject: u64) -> Done {
+    on.heap.create_link_pypy(object, pyobject)?;
+    Ok(0)
+}
+
+pub(crate) fn create_link_pyobj(on: &mut LLInterpreter<'_>, object: u64, pyobject: u64) -> Done {
+    on.heap.create_link_pyobj(object, pyobject)?;
+    Ok(0)
+}
+
+pub(crate) fn mark_deallocating(on: &mut LLInterpreter<'_>, marker: u64, pyobject: u64) -> Done {
+    on.heap.set_link(pyobject, marker)?;
+    Ok(0)
+}
+
+pub(crate) fn from_obj(on: &mut LLInterpreter<'_>, object: u64) -> Done {
+    Ok(on.heap.pyobject_of(object))
+}
+
+pub(crate) fn to_obj(on: &mut LLInterpreter<'_>, pyobject: u64) -> Done {
+    Ok(on.heap.link_of(pyobject)?)
+}
+
+pub(crate) fn next_dead_pyobject(on: &mut LLInterpreter<'_>) -> Done {
+    Ok(on.heap.next_dead_pyobject())
+}
+
 pub(crate) fn enter_roots(on: &mut LLInterpreter<'_>, slots: u64) -> Done {
     on.roots.resize(on.roots.len() + slots as usize, 0);
     Ok(0)

@@ -9,7 +9,7 @@ use crate::interp::{LLInterpreter, Stop};
 impl LLInterpreter<'_> {
     /// A full collection, while the topmost frame executes instruction `pc`. Then the
     /// program is called back about dead objects: finalizer queues first, then
-    /// `__del__`.
+    /// `__del__`, then PyObjects without references.
     pub(crate) fn collect(&mut self, pc: usize) -> Result<(), Stop> {
         if let Some(top) = self.frames.last_mut() {
             top.pc = pc;
@@ -27,7 +27,7 @@ impl LLInterpreter<'_> {
                 }
             }
         }
-        self.heap.collect(roots.into_iter());
+        self.heap.collect(roots.into_iter())?;
         if self.finalizing {
             return Ok(());
         }
@@ -44,7 +44,7 @@ impl LLInterpreter<'_> {
         loop {
             let due = self.heap.take_due();
             if due.is_empty() {
-                return Ok(());
+                break;
             }
             // They stay alive while those before them run.
             let depth = self.roots.len();
@@ -59,6 +59,10 @@ impl LLInterpreter<'_> {
                 self.call_finalizer(trigger, vec![me])?;
             }
             self.roots.truncate(depth);
+        }
+        match self.heap.take_link_trigger() {
+            Some(trigger) => self.call_finalizer(trigger, Vec::new()),
+            None => Ok(()),
         }
     }
 

@@ -593,6 +593,35 @@ impl Decoder<'_, '_> {
             View::GcFqNextDead { queue } => {
                 self.run(Run::One(by_name::fq_next_dead), [queue], dst);
             }
+            View::GcRawrefcountInit { trigger } => {
+                self.run(Run::One(by_name::rawrefcount_init), [trigger], dst);
+            }
+            View::GcRawrefcountCreateLinkPypy { object, pyobject } => {
+                self.run(Run::Two(by_name::create_link_pypy), [object, pyobject], dst);
+            }
+            View::GcRawrefcountCreateLinkPyobj { object, pyobject } => {
+                self.run(
+                    Run::Two(by_name::create_link_pyobj),
+                    [object, pyobject],
+                    dst,
+                );
+            }
+            View::GcRawrefcountMarkDeallocating { marker, pyobject } => {
+                self.run(
+                    Run::Two(by_name::mark_deallocating),
+                    [marker, pyobject],
+                    dst,
+                );
+            }
+            View::GcRawrefcountFromObj { object } => {
+                self.run(Run::One(by_name::from_obj), [object], dst);
+            }
+            View::GcRawrefcountToObj { pyobject } => {
+                self.run(Run::One(by_name::to_obj), [pyobject], dst);
+            }
+            View::GcRawrefcountNextDead {} => {
+                self.run(Run::None(by_name::next_dead_pyobject), [], dst);
+            }
             View::GcEnterRootsFrame { slots } => {
                 self.run(Run::One(by_name::enter_roots), [slots], dst);
             }

@@ -8,11 +8,13 @@
 //! Prebuilt data gets its address at once and its contents at the first access.
 
 mod finalize;
+mod rawrefcount;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use finalize::{Collected, Finalizers, Trigger};
+use rawrefcount::Links;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -100,6 +102,7 @@ pub struct Heap<'p> {
     allocated: usize,
     collect_at: usize,
     finalizers: Finalizers,
+    links: Links,
 }
 
 impl<'p> Heap<'p> {
@@ -123,6 +126,7 @@ impl<'p> Heap<'p> {
             allocated: 0,
             collect_at: 256 << 20,
             finalizers: Finalizers::default(),
+            links: Links::default(),
         }
     }
 
@@ -539,7 +543,10 @@ impl<'p> Heap<'p> {
 
     /// Frees GC objects that are not reachable from prebuilt data, raw memory and the
     /// given words, which need not be pointers.
-    pub fn collect(&mut self, roots: impl Iterator<Item = u64>) {
+    ///
+    /// # Errors
+    /// A PyObject with a link was freed, or has lost references of its object.
+    pub fn collect(&mut self, roots: impl Iterator<Item = u64>) -> Result<(), HeapError> {
         let mut todo: Vec<usize> = roots.map(|w| (w >> 32) as usize).collect();
         todo.extend(self.finalizers.waiting());
         for i in 0..self.objects.len() {
@@ -547,9 +554,12 @@ impl<'p> Heap<'p> {
                 todo.extend(self.references(i));
             }
         }
+        todo.extend(self.held_by_pyobjects()?);
         self.mark_from(todo);
         self.finalize_dead();
+        self.cut_links()?;
         self.sweep();
+        Ok(())
     }
 
     fn sweep(&mut self) {

@@ -293,6 +293,13 @@ macro_rules! plain_ops_table {
                 GcCollectMinor = "gc_collect_minor", EFFECT | GC, () -> Void;
                 GcFqRegister = "gc_fq_register", EFFECT, (queue: Address, object: Pointer) -> Void;
                 GcFqNextDead = "gc_fq_next_dead", EFFECT, (queue: Address) -> Pointer;
+                GcRawrefcountInit = "gc_rawrefcount_init", EFFECT, (trigger: Address) -> Void;
+                GcRawrefcountCreateLinkPypy = "gc_rawrefcount_create_link_pypy", EFFECT, (object: Pointer, pyobject: Address) -> Void;
+                GcRawrefcountCreateLinkPyobj = "gc_rawrefcount_create_link_pyobj", EFFECT, (object: Pointer, pyobject: Address) -> Void;
+                GcRawrefcountMarkDeallocating = "gc_rawrefcount_mark_deallocating", EFFECT, (marker: Pointer, pyobject: Address) -> Void;
+                GcRawrefcountFromObj = "gc_rawrefcount_from_obj", READ, (object: Pointer) -> Address;
+                GcRawrefcountToObj = "gc_rawrefcount_to_obj", READ, (pyobject: Address) -> Pointer;
+                GcRawrefcountNextDead = "gc_rawrefcount_next_dead", EFFECT, () -> Address;
                 GcIdentityhash = "gc_identityhash", READ | GC, (object: Pointer) -> Signed;
                 GcId = "gc_id", READ | GC, (object: Pointer) -> Signed;
                 GcCanMove = "gc_can_move", READ, (object: Pointer) -> Bool;

@@ -106,7 +106,8 @@ fn weak_references_die_with_their_targets() {
     heap.set_item(holder, LLType::gc_array(STR.ptr()), 0, LLValue::Ptr(kept))
         .expect("in bounds");
     let [a, b] = [kept, lost].map(|s| heap.weakref_create(s));
-    heap.collect([holder, a, b].into_iter());
+    heap.collect([holder, a, b].into_iter())
+        .expect("links are whole");
     assert_eq!(heap.weakref_deref(a), Ok(kept));
     assert_eq!(heap.weakref_deref(b), Ok(0));
     assert_eq!(heap.str_bytes(kept), Ok(b"kept".to_vec()));

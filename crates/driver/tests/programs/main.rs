@@ -31,6 +31,7 @@ mod mixins;
 mod narrowing;
 mod python;
 mod random_calls;
+mod rawrefcount;
 mod rtyping;
 mod strictness;
 mod system;

@@ -31,7 +31,7 @@ const PACKAGES: [&str; 9] = [
 ];
 
 /// Modules of `rpython.rlib` that do not ship.
-const LIBRARY: [&str; 18] = [
+const LIBRARY: [&str; 17] = [
     "_jit_vref",
     "constant",
     "exports",
@@ -40,7 +40,6 @@ const LIBRARY: [&str; 18] = [
     "parsing.main",
     "parsing.makepackrat",
     "parsing.pypackrat",
-    "rawrefcount",
     "revdb",
     "rope",
     "ropenssl",

@@ -526,7 +526,7 @@ impl<'p> Objects<'p> {
     }
 
     /// Frees the objects that are reachable neither from prebuilt ones nor from `roots`.
-    pub(super) fn collect(&mut self, roots: impl Iterator<Item = i128>) {
+    pub(super) fn collect(&mut self, roots: impl Iterator<Item = i128>) -> Result<(), HeapError> {
         let mut todo: Vec<usize> = roots.map(|w| w as usize).collect();
         todo.extend(self.finalizers.waiting());
         for i in 0..self.objects.len() {
@@ -552,7 +552,7 @@ impl<'p> Objects<'p> {
         }
         self.allocated = live;
         self.collect_at = (2 * live).max(COLLECT_AT);
-        self.low.collect(std::iter::empty());
+        self.low.collect(std::iter::empty())
     }
 }
 

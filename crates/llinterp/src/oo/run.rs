@@ -402,7 +402,7 @@ impl OOInterpreter<'_> {
     /// A full collection. Then the program's finalizers are called: first queues, then `__del__`.
     fn collect(&mut self) -> Result<(), Stop> {
         let roots = self.roots();
-        self.objects.collect(roots.into_iter());
+        self.objects.collect(roots.into_iter())?;
         if self.finalizing {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 use super::collector::{Collector, allocate_elsewhere, allocate_slowly};
 use super::header::{FLAGS, MARKED, OUTSIDE, PRISTINE, STATIC_FLAGS, TRACK, TypeInfo, WEAKREF};
 use super::large::mark_card;
-use super::{LARGE_OBJECT, boehm, finalize, gc, refcount};
+use super::{LARGE_OBJECT, boehm, finalize, gc, rawrefcount, refcount};
 use crate::exc;
 use crate::state::state;
 
@@ -61,7 +61,7 @@ pub(super) unsafe fn allocate_in_nursery(size: usize, failure: Failure) -> usize
                 }
                 continue;
             }
-            if !gc().finalizers.pending() {
+            if !gc().owes_call() {
                 return obj;
             }
             // The program allocates, so the memory is given back meanwhile.
@@ -222,7 +222,7 @@ unsafe fn allocate_large(
         if failure == Failure::Null && !gc().keeps_limit_with(size) {
             return 0;
         }
-        if gc().finalizers.pending() {
+        if gc().owes_call() {
             finalize::call_back();
         }
         let (items, cards) = match info.item_pointers {
@@ -236,7 +236,7 @@ unsafe fn allocate_large(
             Some(obj) => obj,
             None => {
                 gc().collect();
-                if gc().finalizers.pending() {
+                if gc().owes_call() {
                     finalize::call_back();
                 }
                 let Some(obj) = gc().large.allocate_young(size, items, zero) else {
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn rpy_gc_collect() {
             Collector::Boehm => return boehm::collect(),
             Collector::Ref | Collector::None => return,
         }
-        if gc().finalizers.pending() {
+        if gc().owes_call() {
             finalize::call_back();
         }
     }
@@ -410,7 +410,7 @@ pub unsafe extern "C" fn rpy_gc_collect_minor() {
             Collector::Boehm => return boehm::collect(),
             Collector::Ref | Collector::None => return,
         }
-        if gc().finalizers.pending() {
+        if gc().owes_call() {
             finalize::call_back();
         }
     }
@@ -540,6 +540,7 @@ pub unsafe extern "C" fn rpy_gc_weakref_create(target: usize) -> usize {
 #[cfg(unix)]
 pub(crate) fn symbols(out: &mut dyn FnMut(&'static str, *const u8)) {
     super::slow::symbols(out);
+    rawrefcount::symbols(out);
     refcount::symbols(out);
     out("rpy_gc_malloc_fixed", rpy_gc_malloc_fixed as *const u8);
     out("rpy_gc_malloc_varsize", rpy_gc_malloc_varsize as *const u8);

@@ -44,7 +44,7 @@ pub(crate) fn collect_step() -> i64 {
         gc.step_within_phase(&mut budget, true);
         gc.reuse_nursery(0);
         let states = before << 8 | gc.phase as i64;
-        if gc.finalizers.pending() {
+        if gc.owes_call() {
             finalize::call_back();
         }
         states

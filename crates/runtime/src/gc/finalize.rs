@@ -71,7 +71,7 @@ impl Finalizers {
         *self = Finalizers::new();
     }
 
-    /// Whether [`call_back`] has something to do.
+    /// Whether [`call_back`] has finalizers to call.
     pub(super) fn pending(&self) -> bool {
         self.news && !self.busy
     }
@@ -113,6 +113,11 @@ impl Finalizers {
 }
 
 impl Gc {
+    /// Whether [`call_back`] has something to do.
+    pub(super) fn owes_call(&self) -> bool {
+        !self.finalizers.busy && (self.finalizers.news || self.links.pending())
+    }
+
     /// Notes a new object whose type has a finalizer.
     pub(super) fn created_with_finalizer(&mut self, obj: Obj, info: &TypeInfo) {
         // SAFETY: the object is new.
@@ -266,7 +271,8 @@ impl Gc {
     }
 }
 
-/// Calls the program back about dead objects: finalizer queues first, then `__del__`.
+/// Calls the program back about dead objects: finalizer queues first, then `__del__`, then
+/// PyObjects without references.
 /// What is raised there is reported and forgotten.
 ///
 /// # Safety
@@ -285,17 +291,31 @@ pub(super) unsafe fn call_back() {
             i += 1;
             if r.obj != 0 && !called.as_slice().contains(&r.trigger) {
                 called.push(r.trigger);
-                // By way of a pointer, which may be made of an address.
-                let trigger = r.trigger as *const ();
-                let trigger: unsafe extern "C" fn() = core::mem::transmute(trigger);
-                guarded(|| trigger());
+                pull(r.trigger);
             }
         }
         called.release();
         while let Some(obj) = gc().finalizers.take_due() {
             finalize(obj);
         }
+        if let Some(trigger) = gc().links.take_trigger() {
+            pull(trigger);
+        }
         gc().finalizers.busy = false;
+    }
+}
+
+/// Calls a trigger.
+///
+/// # Safety
+/// It is a function of the program without arguments; the caller holds no reference to the collector's state.
+unsafe fn pull(trigger: Trigger) {
+    // By way of a pointer, which may be made of an address.
+    let trigger = trigger as *const ();
+    // SAFETY: as the caller says.
+    unsafe {
+        let trigger: unsafe extern "C" fn() = core::mem::transmute(trigger);
+        guarded(|| trigger());
     }
 }
 

@@ -186,6 +186,7 @@ impl Gc {
                 self.mark(self.kept.as_slice()[i]);
             }
             self.mark_waiting();
+            self.mark_links();
             stacklet::visit_alive(|handle| is_marked(handle), |slot| self.mark(*slot));
         }
     }
@@ -196,6 +197,7 @@ impl Gc {
         unsafe {
             self.finish_old_with_finalizer();
             self.finish_old_light();
+            self.finish_old_links();
             stacklet::sweep(|handle| is_marked(handle));
             inspect::forget_dead();
         }

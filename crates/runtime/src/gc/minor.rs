@@ -47,9 +47,11 @@ impl Gc {
                 self.visit_young_cards(obj);
                 self.drain_young();
             }
+            self.keep_young_links();
             self.drain_young();
             self.finish_young_weakrefs();
             self.finish_young_light();
+            self.finish_young_links();
             let poison = self.stress;
             self.large.sweep_young(poison);
             self.shadows.clear();

@@ -45,7 +45,10 @@ mod old;
 #[cfg(test)]
 mod others;
 #[cfg(test)]
+mod pyobjects;
+#[cfg(test)]
 mod random_heaps;
+pub mod rawrefcount;
 pub mod refcount;
 mod settings;
 mod shadow;
@@ -71,6 +74,7 @@ use large::LargeSpace;
 use major::Phase;
 use nursery::Sizes;
 use old::OldSpace;
+use rawrefcount::Links;
 use refcount::Counted;
 use settings::Settings;
 use shadow::ShadowTable;
@@ -192,6 +196,7 @@ pub(crate) struct Gc {
     young_weakrefs: Stack<Obj>,
     old_weakrefs: Stack<Obj>,
     finalizers: Finalizers,
+    links: Links,
     threshold: usize,
     /// Bytes that were moved out of the nursery by the last minor collection.
     survived: usize,
@@ -244,6 +249,7 @@ static mut GC: Gc = Gc {
     young_weakrefs: Stack::new(),
     old_weakrefs: Stack::new(),
     finalizers: Finalizers::new(),
+    links: Links::new(),
     threshold: 0,
     survived: 0,
     stress: false,
@@ -474,6 +480,7 @@ pub unsafe fn teardown() {
         }
         gc.slices.release();
         gc.finalizers.release();
+        gc.links.release();
         gc.shadows.release();
         crate::exc::clear_exception();
     }

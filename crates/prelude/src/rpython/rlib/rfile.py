@@ -19,6 +19,14 @@ FILEP = rffi.COpaquePtr('FILE')
 c_fopen = rffi.llexternal('fopen', [rffi.CCHARP, rffi.CCHARP], FILEP, save_err=RFFI_SAVE_ERRNO)
 c_fdopen = rffi.llexternal('fdopen', [rffi.INT, rffi.CCHARP], FILEP, save_err=RFFI_SAVE_ERRNO)
 c_fclose = rffi.llexternal('fclose', [FILEP], rffi.INT, save_err=RFFI_SAVE_ERRNO)
+c_fclose_in_del = rffi.llexternal('fclose', [FILEP], rffi.INT, releasegil=False)
+c_setvbuf = rffi.llexternal(
+    'setvbuf', [FILEP, rffi.CCHARP, rffi.INT, rffi.SIZE_T], rffi.INT)
+c_fseek = rffi.llexternal(
+    'fseek', [FILEP, rffi.LONG, rffi.INT], rffi.INT, save_err=RFFI_SAVE_ERRNO)
+c_ftell = rffi.llexternal('ftell', [FILEP], rffi.LONG, save_err=RFFI_SAVE_ERRNO)
+c_ftruncate = rffi.llexternal(
+    'ftruncate', [rffi.INT, rffi.OFF_T], rffi.INT, save_err=RFFI_SAVE_ERRNO)
 c_fflush = rffi.llexternal('fflush', [FILEP], rffi.INT, save_err=RFFI_SAVE_ERRNO)
 c_fgets = rffi.llexternal('fgets', [rffi.CCHARP, rffi.INT, FILEP], rffi.CCHARP)
 c_fread = rffi.llexternal(
