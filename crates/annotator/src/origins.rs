@@ -35,21 +35,33 @@ pub(crate) struct Origin {
 /// How far back ways are followed.
 const FAR: usize = 12;
 
+/// Maximum number of prebuilt contributors of a slot for which users are searched. A slot of a large program
+/// has thousands, and each search evaluates functions again.
+const MOST_SEARCHES: usize = 16;
+
 /// Who contributes to a slot: where, what, and in words.
 pub(crate) fn contributors(solver: &mut Solver, key: &SlotKey) -> Vec<Origin> {
     let mut out = Vec::new();
-    contributors_of_joined(solver, key, &mut FxHashSet::default(), &mut out);
+    contributors_of_joined(solver, key, &mut Search::default(), &mut out);
     out
+}
+
+/// The state of a search for the contributors of a slot.
+#[derive(Default)]
+struct Search {
+    seen: FxHashSet<SlotKey>,
+    /// Prebuilt contributors whose users were searched.
+    prebuilt: usize,
 }
 
 /// The same, of a slot and of those whose content it shares.
 fn contributors_of_joined(
     solver: &mut Solver,
     key: &SlotKey,
-    seen: &mut FxHashSet<SlotKey>,
+    search: &mut Search,
     out: &mut Vec<Origin>,
 ) {
-    if !seen.insert(key.clone()) {
+    if !search.seen.insert(key.clone()) {
         return;
     }
     // A display writes its items in their order.
@@ -85,20 +97,25 @@ fn contributors_of_joined(
                 (Some((func, at)), Way::Here { line, function })
             }
             NodeKey::Root(_) => (None, Way::Outside),
-            NodeKey::Prebuilt(o) => match user_of(solver, o, FAR) {
-                None => (None, Way::Prebuilt),
-                place => (place, Way::UsedPrebuilt),
-            },
+            NodeKey::Prebuilt(o) => {
+                search.prebuilt += 1;
+                let user = match search.prebuilt <= MOST_SEARCHES {
+                    true => user_of(solver, o, FAR, &mut FxHashSet::default()),
+                    false => None,
+                };
+                let way = user.map_or(Way::Prebuilt, |_| Way::UsedPrebuilt);
+                (user, way)
+            }
             // A field of a subclass is that of the base class on which it is used.
             NodeKey::Attr(class, name) if matches!(key, SlotKey::Attr(to, _) if *to != class) => {
-                contributors_of_joined(solver, &SlotKey::Attr(class, name), seen, out);
+                contributors_of_joined(solver, &SlotKey::Attr(class, name), search, out);
                 continue;
             }
             NodeKey::Attr(..) => (None, Way::Class),
             NodeKey::Edge(_, a, b) => {
                 for site in [a, b] {
                     if let Some(other) = at_site(key, site) {
-                        contributors_of_joined(solver, &other, seen, out);
+                        contributors_of_joined(solver, &other, search, out);
                     }
                 }
                 continue;
@@ -145,7 +162,7 @@ fn writers(solver: &mut Solver, key: &SlotKey) -> Vec<(NodeKey, Val, Option<u32>
 /// A place in a function that uses a prebuilt object, or an attribute.
 pub(crate) fn user_of_data(solver: &mut Solver, data: &NodeKey) -> Place {
     match data {
-        NodeKey::Prebuilt(o) => user_of(solver, *o, FAR),
+        NodeKey::Prebuilt(o) => user_of(solver, *o, FAR, &mut FxHashSet::default()),
         NodeKey::Attr(class, name) => {
             let readers = readers_of_data(solver, *class, name);
             readers.into_iter().min()
@@ -154,8 +171,11 @@ pub(crate) fn user_of_data(solver: &mut Solver, data: &NodeKey) -> Place {
     }
 }
 
-/// A place in a function that uses a prebuilt object, itself or by way of others.
-fn user_of(solver: &mut Solver, object: ObjId, far: usize) -> Place {
+/// A place in a function that uses a prebuilt object, itself or by way of others that were not `seen`.
+fn user_of(solver: &mut Solver, object: ObjId, far: usize, seen: &mut FxHashSet<ObjId>) -> Place {
+    if !seen.insert(object) {
+        return None;
+    }
     let users = writers(solver, &SlotKey::Seen(object));
     let direct = users.iter().filter_map(|(node, _, at)| match node {
         NodeKey::Spec(s) => Some((solver.store.specs[*s].func, *at)),
@@ -173,7 +193,7 @@ fn user_of(solver: &mut Solver, object: ObjId, far: usize) -> Place {
             NodeKey::Prebuilt(o) if o != object => {
                 let attributes = attributes_with(solver, o, object);
                 if attributes.is_empty() {
-                    places.extend(user_of(solver, o, far - 1));
+                    places.extend(user_of(solver, o, far - 1, seen));
                 }
                 for (class, name) in attributes {
                     places.extend(readers_of_attribute(solver, class, name));
