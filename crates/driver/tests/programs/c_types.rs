@@ -333,3 +333,31 @@ def f(n):
         ",
     );
 }
+
+#[test]
+fn low_level_types_have_declarations_in_c() {
+    check(
+        "
+from rpython.rtyper.lltypesystem import lltype, rffi
+from rpython.tool.cparser import parse_source
+from rpython.translator.c.database import LowLevelDatabase
+db = LowLevelDatabase()
+cts = parse_source('typedef struct { long n; } plain_t; typedef struct tag { long n; } tag_t;')
+S = rffi.CStruct('point', ('x', rffi.INT), ('next', rffi.VOIDP))
+F = lltype.Ptr(lltype.FuncType([rffi.CCHARP, lltype.Void, lltype.Ptr(S)], rffi.INT))
+TYPES = [rffi.VOIDP, rffi.CCHARP, rffi.CCHARPP, rffi.INT, rffi.UCHAR, rffi.SHORT, rffi.SIZE_T,
+         lltype.Signed, rffi.DOUBLE, lltype.Void, lltype.Ptr(S), F, rffi.COpaquePtr('FILE'),
+         lltype.Ptr(lltype.FixedSizeArray(rffi.INT, 3)), rffi.CArrayPtr(lltype.Ptr(S)),
+         cts.gettype('plain_t *'), cts.gettype('tag_t *')]
+lines = [db.gettype(T).replace('@', 'x') for T in TYPES]
+try:
+    db.gettype(lltype.GcStruct('G'))
+except TypeError as e:
+    lines.append(str(e))
+text = '; '.join(lines)
+def f(n):
+    return text
+",
+        "f(0) == \"void *x; char *x; char **x; int x; unsigned char x; short x; size_t x; Signed x; double x; void x; struct point *x; int (*x)(char *, struct point *); FILE *x; int (*x)[3]; struct point **x; plain_t *x; struct tag *x; GcStruct G is no type of C\"",
+    );
+}

@@ -4,8 +4,8 @@ from rpython.rtyper.lltypesystem import lltype, rffi
 from rpython.rtyper.tool import rffi_platform
 from rpython.tool.cparser.declarations import Parser
 from rpython.tool.cparser.error import CDefError
-from rpython.tool.cparser.model import (Array, Enum as EnumType, Function, Pointer, Primitive,
-    Struct, Typedef, name_struct)
+from rpython.tool.cparser.model import (
+    C_NAMES, Array, Enum as EnumType, Function, Pointer, Primitive, Struct, Typedef, name_struct)
 from rpython.translator.tool.cbuild import ExternalCompilationInfo
 
 
@@ -167,6 +167,7 @@ class CTypeSpace(object):
             raise CDefError("%s: no low-level struct has the layout of '%s'" % (
                 struct.where, struct.label))
         self.structs[struct.name] = struct.TYPE
+        C_NAMES[struct.TYPE] = struct.name
         if struct.forward is not None:
             struct.forward.become(struct.TYPE)
 

@@ -109,6 +109,10 @@ class Struct(Named):
         return '<%s>' % (self.name or self.kind)
 
 
+# The names in C of the low-level structs that were made of declarations.
+C_NAMES = {}
+
+
 def name_struct(tp, expression, label):
     """Gives a struct that has no name one made of an expression of the type `tp`, which is
     the struct or an array or pointer of it."""
