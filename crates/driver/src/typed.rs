@@ -9,6 +9,7 @@ use crate::db::Database;
 use crate::fault::Failure;
 use crate::prefetch;
 use crate::program::{compile_diagnostics, entry_roots, has_errors, import_diagnostics, placed};
+use crate::stages::collectors::missing_links;
 use crate::stages::lowlevel_errors::typer_failure;
 use crate::stages::root_syms;
 use crate::stages::whole::typing_diagnostics;
@@ -66,7 +67,7 @@ pub fn typed_entries(
     })
 }
 
-/// Types a program from its entry point on.
+/// Types a program from its entry point on. Operations that its collector lacks are errors.
 pub(crate) fn typed_program(
     db: &Database,
     program: Program,
@@ -82,5 +83,8 @@ pub(crate) fn typed_program(
     })?;
     timings.phase("flow", || prefetch::flow_graphs(db, roots));
     let root = typed(db, roots, timings)?;
-    Ok((roots, root))
+    match missing_links(db, roots, std::slice::from_ref(&root)) {
+        Some(missing) => Err(missing.into()),
+        None => Ok((roots, root)),
+    }
 }

@@ -10,6 +10,7 @@
 //! ```
 
 pub(crate) mod c;
+pub(crate) mod collectors;
 pub(crate) mod debug;
 pub(crate) mod drivers;
 mod effects;

@@ -1,5 +1,10 @@
 //! Links between instances and raw memory that C counts references to, on each engine.
 
+use expect_test::expect;
+use taipan_driver::Failure;
+use taipan_language::Collector;
+use taipan_workbench::Workbench;
+
 use crate::support::{check, check_without_python};
 
 /// What the cases share: PyObjects, and instances that are made in functions of their own.
@@ -200,4 +205,29 @@ def f(n):
 ",
         "f(0) == \"[True, True, True, (2, 1, 0), (2, 0, 1), True, [1], True, (0, 0, 3), 2, 1, 1, [True, True, True], True]\"",
     );
+}
+
+#[test]
+fn some_collectors_have_no_links() {
+    let source = format!("{LINKS}\ndef entry_point(argv):\n    start()\n    return dead()\n");
+    let mut said = Vec::new();
+    for collector in Collector::ALL {
+        let mut bench = Workbench::of(&source);
+        bench.options.collector = *collector;
+        said.push(match bench.compile() {
+            Ok(_) => format!("{collector}: compiles"),
+            Err(Failure::Diagnostics(d)) => {
+                let has_place = d[0].primary.is_some();
+                format!("{}: {} (place: {has_place})", d[0].code, d[0].message)
+            }
+            Err(other) => format!("{other:?}"),
+        });
+    }
+    expect![[r"
+        generational: compiles
+        TP0504: the collector ref does not have rpython.rlib.rawrefcount: nothing tells it when C gives up its last reference (place: true)
+        TP0504: the collector boehm does not have rpython.rlib.rawrefcount: libgc takes no roots that depend on a count (place: true)
+        none: compiles
+    "]]
+    .assert_eq(&(said.join("\n") + "\n"));
 }
