@@ -27,6 +27,9 @@ pub struct LoadOptions {
     pub debug: bool,
     /// The target is a module for Python: import time looks for its functions and classes, not for an entry point.
     pub extension: bool,
+    /// The only function that a module for Python offers, and its types as a comment declares them:
+    /// `(int, str) -> float`. All functions with declared types without it.
+    pub declared: Option<(Arc<str>, Arc<str>)>,
     /// The program is a library for C: keys of the functions that it offers (`rpython.rlib.entrypoint`).
     pub entrypoints: Option<Arc<str>>,
     /// The garbage collector that code is made for.
@@ -84,6 +87,7 @@ impl LoadOptions {
             checked: false,
             debug: false,
             extension: false,
+            declared: None,
             entrypoints: None,
             collector: Collector::default(),
             machine: Machine::default(),
@@ -113,6 +117,7 @@ impl LoadOptions {
             step_limit: _,
             memory_limit: _,
             tests: _,
+            declared: _,
             entrypoints: _,
             trusted: _,
             target_options: _,
@@ -140,6 +145,7 @@ impl LoadOptions {
             checked: _,
             debug: _,
             extension,
+            declared,
             entrypoints,
             collector,
             machine,
@@ -160,6 +166,7 @@ impl LoadOptions {
             checked: false,
             debug: false,
             extension: *extension,
+            declared: declared.clone(),
             entrypoints: entrypoints.clone(),
             collector: *collector,
             machine: *machine,

@@ -64,6 +64,9 @@ pub struct File {
 pub enum Extent<'a> {
     /// An executable that starts with this function.
     Program(&'a FuncSym),
+    /// A program that is part of another one, as a module for Python is: `taipan_start` makes its heap and
+    /// calls this function.
+    Part(&'a FuncSym),
     /// What a process needs that calls functions itself: type information and trampolines. Their
     /// addresses are in `rpy_exports`, and `rpy_bind` takes those of [`CProgram::imports`].
     Library(&'a [SymbolRef]),
@@ -117,7 +120,11 @@ pub fn program_files(
     let mut types = Types::of(program);
     let mut glue = Vec::new();
     let end = match extent {
-        Extent::Program(entry) => {
+        Extent::Program(entry) | Extent::Part(entry) => {
+            let start = match extent {
+                Extent::Part(_) => START,
+                _ => MAIN,
+            };
             let (table, references) = program_table_of(entry, program)?;
             parts.refer(references);
             let (adapter, table) = match program.machine().is_wasm() {
@@ -126,7 +133,7 @@ pub fn program_files(
             };
             let definition = table.definition();
             format!(
-                "{}extern {};\n{}{adapter}\n{definition}{MAIN}",
+                "{}extern {};\n{}{adapter}\n{definition}{start}",
                 table.shape,
                 table.declaration,
                 places::DECLARATION
@@ -176,7 +183,7 @@ pub fn program_files(
         .collect();
     sources.push(data_file(&parts, &end, program, types)?);
     let imports = match extent {
-        Extent::Program(_) => {
+        Extent::Program(_) | Extent::Part(_) => {
             sources.push(places::file(rows, options.checked));
             Vec::new()
         }
@@ -439,6 +446,15 @@ fn data_file(
         text,
     })
 }
+
+const START: &str = "
+extern int rpy_extension_start(const void *table, _Bool with_lock);
+
+int taipan_start(_Bool with_lock)
+{
+    return rpy_extension_start(&rpy_program, with_lock);
+}
+";
 
 const MAIN: &str = "
 int main(int argc, char **argv)

@@ -125,6 +125,33 @@ pub(crate) fn load_c(
         .map_err(failed)
 }
 
+/// The object files of a program that is part of another one, with the C compiler and options for linking them.
+pub(crate) struct CPart {
+    /// The object files.
+    pub(crate) objects: Vec<Vec<u8>>,
+    /// What the C compiler is told where it links.
+    pub(crate) options: Vec<String>,
+}
+
+/// Compiles a program that is part of another one.
+pub(crate) fn compile_part(
+    db: &Database,
+    load_options: &LoadOptions,
+    program: &CProgram,
+    options: &COptions,
+) -> io::Result<CPart> {
+    let mut flags = options.flags(load_options).compile();
+    flags.extend(SHARED.map(str::to_owned));
+    let objects = compile(db, program, &compiler_of_c()?, &flags, Profiled::No)?;
+    Ok(CPart {
+        objects,
+        options: flags,
+    })
+}
+
+/// What files of shared objects are compiled with besides: later options count.
+const SHARED: [&str; 2] = ["-fPIC", "-fno-semantic-interposition"];
+
 /// What files of libraries are compiled with besides: later options count.
 const LIBRARY: [&str; 3] = ["-fPIC", "-DRPY_LIBRARY", "-fno-semantic-interposition"];
 
@@ -244,7 +271,7 @@ fn files(
         let (roots, root) = typed_program(db, program, timings)?;
         optimize_all(db, roots, timings);
         timings.phase("codegen", || {
-            let mut made = c_executable(db, roots, &root)?;
+            let mut made = c_executable(db, roots, Extent::Program(&root))?;
             if options.machine.is_wasm() {
                 made.sources.push(File {
                     // No module has this name.

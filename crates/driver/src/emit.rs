@@ -160,16 +160,7 @@ fn emit_stage(
             request.stage.name()
         )));
     }
-    let own = load(db, &request.file, options)?;
-    let user = match (&request.func, &request.inputs) {
-        (Some(name), None) => {
-            let targets = request.targets.iter();
-            let targets: Vec<Program> = targets.filter_map(|t| load(db, t, options).ok()).collect();
-            timings.phase("import", || user_of(db, own, name, &targets))
-        }
-        _ => None,
-    };
-    let program = user.map_or(own, |u| u.program);
+    let (program, user) = loaded(db, options, request, timings)?;
     let question = Question {
         what: "emit",
         program,
@@ -182,6 +173,48 @@ fn emit_stage(
         |_| true,
         || stage_text(db, program, user, request, timings),
     )
+}
+
+/// The program of a request, and the function in it where another program than the function's file uses it.
+fn loaded(
+    db: &Database,
+    options: &LoadOptions,
+    request: &EmitRequest,
+    timings: &mut Timings,
+) -> Result<(Program, Option<User>), Failure> {
+    let own = load(db, &request.file, options)?;
+    let user = match (&request.func, &request.inputs) {
+        (Some(name), None) => {
+            let targets = request.targets.iter();
+            let targets: Vec<Program> = targets.filter_map(|t| load(db, t, options).ok()).collect();
+            timings.phase("import", || user_of(db, own, name, &targets))
+        }
+        _ => None,
+    };
+    Ok((user.map_or(own, |u| u.program), user))
+}
+
+/// The function of a request as it is called: by the inputs, else as it is called first in the program. Fails if the
+/// program is wrong.
+pub(crate) fn called(
+    db: &Database,
+    options: &LoadOptions,
+    request: &EmitRequest,
+    timings: &mut Timings,
+) -> Result<(Roots, Spec), Failure> {
+    let (program, user) = loaded(db, options, request, timings)?;
+    let name = request.func.as_deref().unwrap_or_default();
+    let func = match user {
+        Some(user) => user.func,
+        None => timings.phase("import", || find_function(db, program, name))?,
+    };
+    let roots = roots(db, program, Some(func), request)?;
+    let found = timings.phase("annotate", || compile_diagnostics(db, roots));
+    if has_errors(&found) {
+        return Err(Failure::Diagnostics(found));
+    }
+    let specs = specs(db, roots, Some(func))?;
+    Ok((roots, specs[0]))
 }
 
 fn stage_text(

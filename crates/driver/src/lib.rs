@@ -99,7 +99,7 @@ pub use db::{Database, LaterProcesses};
 pub use emit::{EmitForm, EmitRequest, Stage, emit};
 pub use engine::{CallOutcome, Engine};
 pub use explain::{Explainer, Outcome, Reason, Rerun, Round};
-pub use extension::build_extension;
+pub use extension::{OfferedFunction, build_extension};
 pub use extent::Extent;
 pub use extents::extent;
 pub use fault::{Failure, InternalError, guarded};

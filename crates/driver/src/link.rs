@@ -44,20 +44,33 @@ pub(crate) fn link_with_cache(
     })
 }
 
+/// What shared objects are made of, beside their C parts.
+pub(crate) struct SharedObjects<'a> {
+    /// The program's object files.
+    pub(crate) objects: &'a [&'a [u8]],
+    /// Functions of C libraries that the program brings.
+    pub(crate) foreign: &'a [FuncSym],
+    /// Further options of the C compiler.
+    pub(crate) options: &'a [String],
+}
+
 /// The same of a shared object on this machine.
 pub(crate) fn link_shared_with_cache(
     cache: &Cache,
-    object: &[u8],
-    foreign: &[FuncSym],
+    shared: &SharedObjects<'_>,
     part: &SharedPart<'_>,
     output: &Utf8Path,
 ) -> io::Result<()> {
     let parts = Parts {
         compiler: &c_compiler(Machine::HOST).map_err(io::Error::other)?,
-        objects: &[object],
+        objects: shared.objects,
         runtime: HOST_RUNTIME,
-        libraries: &c_libraries(foreign),
-        options: &[],
+        libraries: &c_libraries(shared.foreign),
+        options: &shared
+            .options
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>(),
     };
     let mut key = KeyHasher::new(SHARED);
     key.text(&part.exports.join(" ")).text(part.text);

@@ -20,6 +20,8 @@ use crate::space::value::Value;
 pub enum ExtensionType {
     /// A Signed.
     Int,
+    /// A Signed that is not negative: of arguments.
+    NonNegative,
     /// An integer of 64 bits with a class of its own.
     Integer {
         /// Whether it has negative values.
@@ -155,14 +157,22 @@ pub(crate) fn find(it: &mut Interp, module: Ref) -> Result<RawExtension, Box<Dia
         .db
         .files()
         .get_for(it.db, it.program, it.program.target(it.db));
-    let comments = type_comments(it.db, file);
-    let comments = comments.iter().map(|(name, text)| {
+    let pair = |name: &str, text: &str| {
         Value::tuple([Value::str(name), Value::str(text)].into_iter().collect())
+    };
+    let (comments, only) = match &it.program.options(it.db).declared {
+        Some((name, text)) => (vec![pair(name, text)], Value::str(name)),
+        None => {
+            let comments = type_comments(it.db, file);
+            let comments = comments.iter().map(|(name, text)| pair(name, text));
+            (comments.collect(), Value::None)
+        }
+    };
+    let comments = Value::tuple(comments.into());
+    let found = it.load("_taipan_extension").and_then(|m| {
+        let arguments = [Value::Ref(module), comments, only];
+        it.call_method(&Value::Ref(m), "exports", &arguments)
     });
-    let comments = Value::tuple(comments.collect());
-    let found = it
-        .load("_taipan_extension")
-        .and_then(|m| it.call_method(&Value::Ref(m), "exports", &[Value::Ref(module), comments]));
     match found {
         Ok(Value::Tuple(t)) => Ok(RawExtension { values: t.to_vec() }),
         Ok(_) => Ok(RawExtension { values: Vec::new() }),
@@ -253,6 +263,7 @@ fn type_of(v: &Value) -> Option<ExtensionType> {
     let mut item = |i: usize| (i < items.len()).then(|| items.remove(i));
     Some(match &*text(kind)? {
         "int" => ExtensionType::Int,
+        "nonneg" => ExtensionType::NonNegative,
         "signed" => ExtensionType::Integer { signed: true },
         "unsigned" => ExtensionType::Integer { signed: false },
         "bool" => ExtensionType::Bool,

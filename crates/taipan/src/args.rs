@@ -5,7 +5,7 @@ mod jit;
 mod library;
 mod test;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use taipan_driver::{Failure, Machine, Optimising, TargetConfig, Translation, missing_library};
@@ -548,6 +548,9 @@ pub(crate) struct BuildArgs {
     /// Make a module for Python 3 of the functions whose types are declared.
     #[arg(long, conflicts_with = "jit")]
     pub(crate) extension: bool,
+    /// Annotations of the arguments of the only function that the module offers, where the target is FILE.py:FUNC.
+    #[arg(long, value_name = "TYPES", requires = "extension")]
+    pub(crate) inputs: Option<String>,
     #[command(flatten)]
     pub(crate) library: LibraryOptions,
     /// Say nothing unless something is wrong.
@@ -569,6 +572,16 @@ pub(crate) struct BuildArgs {
 }
 
 impl BuildArgs {
+    /// The file of the target, and the function of it that a module for Python is made of.
+    pub(crate) fn module(&self) -> (&Utf8Path, Option<&str>) {
+        match self.target.as_str().rsplit_once(':') {
+            Some((file, name)) if self.extension && !self.target.exists() => {
+                (Utf8Path::new(file), Some(name))
+            }
+            _ => (&self.target, None),
+        }
+    }
+
     /// Where the executable optimises code, if it has a just-in-time compiler.
     pub(crate) fn optimising(&self) -> Result<Option<Optimising>, Failure> {
         match (self.code.jit(), self.jit_background) {
@@ -904,6 +917,7 @@ pub(crate) enum WatchCommand {
     #[command(mut_arg("log_queries", for_one_run))]
     #[command(mut_arg("quiet", for_one_run))]
     #[command(mut_arg("extension", for_one_run))]
+    #[command(mut_arg("inputs", for_one_run))]
     #[command(mut_arg("shared", for_one_run))]
     #[command(mut_arg("entrypoints", for_one_run))]
     #[command(mut_arg("profopt", for_one_run))]

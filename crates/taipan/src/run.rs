@@ -3,13 +3,14 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use taipan_base::Diagnostic;
 use taipan_driver::{
-    Built, COptions, Database, Failure, LoadOptions, Machine, ProfileOptions, RunRequest,
-    build_llvm, build_with_jit, extent, load, run_llvm,
+    Built, COptions, Database, Failure, LoadOptions, Machine, OfferedFunction, ProfileOptions,
+    RunRequest, build_llvm, build_with_jit, extent, load, run_llvm,
 };
 use taipan_testing::{TestEngine, TestOptions};
 
 use crate::args::{Backend, BuildArgs, CodeOptions, Engine, RunArgs, nothing_to_compile};
 use crate::closing::{closing_line, problems};
+use crate::emit::programs;
 use crate::output::{Context, color, listing, tell};
 use crate::{profile, progress};
 
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &RunArgs) -> i32 {
 }
 
 pub(crate) fn build(args: &BuildArgs) -> i32 {
-    let context = match Context::once(&args.common, Some(&args.target)) {
+    let context = match Context::once(&args.common, Some(args.module().0)) {
         Ok(context) => context,
         Err(code) => return code,
     };
@@ -169,6 +170,7 @@ pub(crate) fn build_in(context: &'static mut Context, args: &BuildArgs) -> i32 {
         "build",
         &[
             args.target.as_str(),
+            args.inputs.as_deref().unwrap_or_default(),
             &level,
             &jit,
             &debug,
@@ -212,7 +214,7 @@ fn built(
     output: &Utf8Path,
     warnings: &[Diagnostic],
 ) -> String {
-    let extent = load(&context.db, &args.target, &context.load)
+    let extent = load(&context.db, args.module().0, &context.load)
         .map(|program| extent(&context.db, program))
         .unwrap_or_default();
     let (done, made) = match &args.c.keep_source {
@@ -234,12 +236,12 @@ fn make(
     args: &BuildArgs,
     output: &Utf8Path,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let (db, load, target) = (&context.db, &context.load, &args.target);
-    let timings = &mut context.timings;
     if args.extension {
-        taipan_driver::build_extension(db, load, target, output, timings)?;
+        make_extension(context, args, output)?;
         return Ok(Vec::new());
     }
+    let (db, load, target) = (&context.db, &context.load, &args.target);
+    let timings = &mut context.timings;
     if args.library.shared {
         taipan_driver::build_library(db, load, target, output, timings)?;
         return Ok(Vec::new());
@@ -285,6 +287,38 @@ fn make(
             Ok(Vec::new())
         }
     }
+}
+
+/// Makes a module for Python.
+fn make_extension(
+    context: &mut Context,
+    args: &BuildArgs,
+    output: &Utf8Path,
+) -> Result<(), Failure> {
+    let (file, name) = args.module();
+    let function = name.map(|name| OfferedFunction {
+        name: name.to_owned(),
+        inputs: args.inputs.clone(),
+        targets: match args.inputs {
+            Some(_) => Vec::new(),
+            None => programs(context, file),
+        },
+    });
+    if function.is_none() && args.inputs.is_some() {
+        let text = "--inputs needs FILE.py:FUNC".to_owned();
+        return Err(Failure::Usage(text));
+    }
+    let options = c_options(args);
+    let (db, load) = (&context.db, &context.load);
+    taipan_driver::build_extension(
+        db,
+        load,
+        file,
+        function.as_ref(),
+        options.as_ref(),
+        output,
+        &mut context.timings,
+    )
 }
 
 /// The name of the test that `FILE::NAME` stands for, without its parameters.
@@ -349,7 +383,8 @@ pub(crate) fn output_of(db: &Database, load: &LoadOptions, args: &BuildArgs) -> 
         .or_else(|| is_executable.then(named)?)
         .unwrap_or_else(|| {
             let named = args.common.options.as_ref().and_then(|o| o.name.as_deref());
-            let name = named.or(args.target.file_stem()).unwrap_or("program");
+            let name = named.or(args.module().0.file_stem());
+            let name = name.unwrap_or("program");
             Utf8PathBuf::from(match args.code.backend {
                 _ if args.for_machine.web() => format!("{name}-web"),
                 _ if args.for_machine.machine().is_wasm() => format!("{name}.wasm"),
@@ -386,10 +421,11 @@ pub(crate) fn supported_c(args: &BuildArgs) -> Result<(), Failure> {
         _ if args.extension && !is_here => {
             "--extension: modules for Python are made for this machine: leave out --target"
         }
-        _ if args.extension && !by_cranelift => {
-            "--extension: modules for Python are made by the Cranelift back end"
+        Backend::Llvm | Backend::Python | Backend::Wasmgc if args.extension => {
+            "--extension: modules for Python are made by the Cranelift back end, or by way of C: leave out --backend, \
+             or give --backend c"
         }
-        _ if args.extension && (keep || lto) => "--keep-source and --lto go without --extension",
+        _ if args.extension && keep => "--keep-source goes without --extension",
         _ if profile && machine.is_wasm() => {
             "a training run is one on this machine: leave out --profopt and --profile, or --target"
         }

@@ -47,16 +47,20 @@ fn taipan(folder: &Path, args: &[&str]) -> Output {
     command.output().expect("taipan runs")
 }
 
-/// Builds modules into a folder and has a program call them.
-fn calls(python: &Python3, modules: &[&str], program: &str, stress: bool) -> Result<(), Failed> {
+/// Builds modules into a folder, with these options, and has a program call them.
+fn calls(
+    python: &Python3,
+    modules: &[&str],
+    program: &str,
+    options: &[&str],
+    stress: bool,
+) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     for module in modules {
         let source = sources().join(format!("{module}.py"));
         let source = source.to_string_lossy();
-        let out = taipan(
-            folder.path(),
-            &["build", "-q", "--no-cache", "--extension", &source],
-        );
+        let words = ["build", "-q", "--no-cache", "--extension", &source];
+        let out = taipan(folder.path(), &[&words, options].concat());
         if !out.status.success() {
             return Err(format!("{module}: {}", text(&out.stderr)).into());
         }
@@ -410,19 +414,169 @@ fn builds_are_kept() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A module of one function, which declares nothing: its types are those of `--inputs`, or of its calls.
+fn one_function(python: &Python3) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let source = "\
+class Wrong(Exception):
+    def __init__(self, msg):
+        self.msg = msg
+
+def head(texts, n):
+    if n > len(texts):
+        raise Wrong('%d of %d' % (n, len(texts)))
+    return texts[:n], {'n': n}
+
+def other(n):
+    # type: (int) -> int
+    return n
+
+def entry_point(argv):
+    head(argv, 1)
+    return 0
+";
+    std::fs::write(folder.path().join("mod.py"), source)?;
+    let inputs = ["--inputs", "SomeList[SomeString], SomeInteger(nonneg)"];
+    for options in [&inputs[..], &[]] {
+        let words = ["build", "-q", "--no-cache", "--extension", "mod.py:head"];
+        let out = taipan(folder.path(), &[&words, options].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let script = "\
+import mod
+assert mod.head(['a', 'b', '\u{e4}'], 1) == (['a'], {'n': 1})
+assert not hasattr(mod, 'other')
+for wrong, error in ((-1, OverflowError), ('1', TypeError), (2.5, TypeError), (4, mod.Wrong)):
+    try:
+        mod.head(['a', 'b', 'c'], wrong)
+    except error as e:
+        print(e)
+    else:
+        assert False, wrong
+";
+        let out = Command::new(&python.0)
+            .args(["-B", "-c", script])
+            .current_dir(folder.path())
+            .output()?;
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        expect![[r#"
+            head() argument 'n' (pos 2) is out of range for int that is not negative
+            head() argument 'n' (pos 2) must be int, not str
+            head() argument 'n' (pos 2) must be int, not float
+            4 of 3
+        "#]]
+        .assert_eq(&text(&out.stdout));
+        std::fs::remove_file(folder.path().join("mod.abi3.so"))?;
+    }
+    Ok(())
+}
+
+fn wrong_inputs() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let source = "\
+class Box(object):
+    pass
+
+def box(n):
+    return Box()
+
+def add(a, b):
+    return a + b
+";
+    std::fs::write(folder.path().join("mod.py"), source)?;
+    let said = |words: &[&str]| {
+        let out = taipan(
+            folder.path(),
+            &[&["build", "-q", "--no-cache", "--extension"], words].concat(),
+        );
+        assert!(!out.status.success());
+        text(&out.stderr)
+    };
+    expect!["taipan: Python cannot call `box`: its result is SomeInstance(Box)\n"]
+        .assert_eq(&said(&["--inputs", "int", "mod.py:box"]));
+    expect!["taipan: Python cannot call `add`: argument 1 is SomeChar\n"].assert_eq(&said(&[
+        "--inputs",
+        "SomeChar, SomeChar",
+        "mod.py:add",
+    ]));
+    expect!["taipan: --inputs needs FILE.py:FUNC\n"]
+        .assert_eq(&said(&["--inputs", "int", "mod.py"]));
+    let text = said(&["--inputs", "int, str", "mod.py:add"]);
+    assert!(text.contains("error[TP0303]"), "{text}");
+    let text = said(&["mod.py:add"]);
+    assert!(text.contains("--inputs"), "{text}");
+    let text = said(&["--inputs", "int", "mod.py:none"]);
+    assert!(text.contains("none"), "{text}");
+    Ok(())
+}
+
+/// An exception class that nothing raises.
+fn exceptions_that_are_not_raised() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let source = "\
+class Wrong(Exception):
+    def __init__(self, msg):
+        self.msg = msg
+
+def add(a, b):
+    # type: (int, int) -> int
+    return a + b
+
+def fail(n):
+    raise Wrong('%d' % n)
+";
+    std::fs::write(folder.path().join("mod.py"), source)?;
+    let words = ["build", "-q", "--no-cache", "--extension", "mod.py"];
+    let out = taipan(folder.path(), &words);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    Ok(())
+}
+
+/// Levels make different code.
+fn levels() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let source = "def add(a, b):\n    # type: (int, int) -> int\n    return a + b\n";
+    std::fs::write(folder.path().join("mod.py"), source)?;
+    let mut made = Vec::new();
+    for level in ["-O0", "-O1", "-O2", "-O3"] {
+        let words = ["build", "-q", "--no-cache", "--extension", level, "mod.py"];
+        let out = taipan(folder.path(), &words);
+        assert!(out.status.success(), "{level}: {}", text(&out.stderr));
+        made.push(std::fs::read(folder.path().join("mod.abi3.so"))?);
+    }
+    let differ = |a: usize, b: usize| assert!(made[a] != made[b], "-O{a} and -O{b}");
+    differ(0, 1);
+    differ(1, 2);
+    differ(2, 3);
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let python = Arc::new(Python3::find());
-    let with_python = |name: &'static str,
-                       modules: &'static [&str],
-                       program: &'static str,
-                       stress: bool| {
+    let with_python =
+        |name: &'static str, modules: &'static [&str], program: &'static str, stress: bool| {
+            let python = python.clone();
+            timed_trial(name, move || match &*python {
+                Ok(python) => {
+                    calls(python, modules, program, &[], stress).map(|()| Completion::Completed)
+                }
+                Err(why) => Ok(Completion::ignored_with(why)),
+            })
+        };
+    let by_c = |name: &'static str, module: &'static str, program: &'static str| {
         let python = python.clone();
         timed_trial(name, move || match &*python {
-            Ok(python) => calls(python, modules, program, stress).map(|()| Completion::Completed),
+            Ok(python) => {
+                calls(python, &[module], program, &["-O2"], false).map(|()| Completion::Completed)
+            }
             Err(why) => Ok(Completion::ignored_with(why)),
         })
     };
+    let one = python.clone();
+    let one_function = timed_trial("one_function", move || match &*one {
+        Ok(python) => one_function(python).map(|()| Completion::Completed),
+        Err(why) => Ok(Completion::ignored_with(why)),
+    });
     let alone = |name: &str, test: fn() -> Result<(), Failed>| {
         timed_trial(name, move || test().map(|()| Completion::Completed))
     };
@@ -443,6 +597,17 @@ fn main() -> ExitCode {
             false,
         ),
         with_python("released_lock", &["released"], "use_released.py", false),
+        by_c("values_by_c", "values", "use_values.py"),
+        by_c("exceptions_by_c", "errors", "use_errors.py"),
+        by_c("unguarded_operations_by_c", "unguarded", "use_unguarded.py"),
+        by_c("released_lock_by_c", "released", "use_released.py"),
+        one_function,
+        alone("wrong_inputs", wrong_inputs),
+        alone("levels", levels),
+        alone(
+            "exceptions_that_are_not_raised",
+            exceptions_that_are_not_raised,
+        ),
         alone("what_cannot_be_declared", what_cannot_be_declared),
         alone("results_that_are_others", results_that_are_others),
         alone("mistakes_of_the_program", mistakes_of_the_program),

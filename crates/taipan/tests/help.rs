@@ -151,6 +151,7 @@ const USES: &[&str] = &[
     "build --debug-info main.py",
     "build --backend c --profopt more --profile counts main.py",
     "build --extension typed.py",
+    "build --extension --inputs SomeInteger -o double.so main.py:double",
     "build --shared --entrypoints main -o shared main.py",
     "rpython --shared --entrypoints main --output from-rpython main.py",
     "rpython --opt 2 --output made --compile --gc ref --cc cc --make-jobs 1 --lto --profopt --profoptargs more --verbose main.py",

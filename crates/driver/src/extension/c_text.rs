@@ -79,6 +79,7 @@ impl Types {
         }
         let (kind, items): (char, Vec<&ExtensionType>) = match ty {
             ExtensionType::Int => ('i', vec![]),
+            ExtensionType::NonNegative => ('m', vec![]),
             ExtensionType::Integer { signed: true } => ('s', vec![]),
             ExtensionType::Integer { signed: false } => ('u', vec![]),
             ExtensionType::Bool => ('b', vec![]),
@@ -123,6 +124,7 @@ impl Types {
 fn expected(ty: &ExtensionType) -> String {
     match ty {
         ExtensionType::Int => "int".to_owned(),
+        ExtensionType::NonNegative => "int that is not negative".to_owned(),
         ExtensionType::Integer { signed: true } => "int of 64 bits".to_owned(),
         ExtensionType::Integer { signed: false } => "unsigned int of 64 bits".to_owned(),
         ExtensionType::Bool => "bool".to_owned(),
@@ -147,7 +149,7 @@ pub(super) fn shown(ty: &ExtensionType) -> String {
             let items: Vec<String> = items.iter().map(shown).collect();
             format!("Tuple[{}]", items.join(", "))
         }
-        ExtensionType::Integer { .. } => "int".to_owned(),
+        ExtensionType::Integer { .. } | ExtensionType::NonNegative => "int".to_owned(),
         ExtensionType::Any => "object".to_owned(),
         other => expected(other),
     }
@@ -222,7 +224,9 @@ fn function(
     let (mut checks, mut passed, mut params) = (String::new(), Vec::new(), Vec::new());
     for (k, (_, ty)) in f.args.iter().enumerate() {
         let convert = match ty {
-            ExtensionType::Int | ExtensionType::Integer { .. } => Some(("int64_t", "integer")),
+            ExtensionType::Int | ExtensionType::NonNegative | ExtensionType::Integer { .. } => {
+                Some(("int64_t", "integer"))
+            }
             ExtensionType::Bool => Some(("int64_t", "boolean")),
             ExtensionType::Float => Some(("double", "real")),
             _ => None,
@@ -261,9 +265,9 @@ fn function(
         );
     }
     let (c, back) = match f.result {
-        ExtensionType::Int | ExtensionType::Integer { signed: true } => {
-            ("int64_t", "PyLong_FromLongLong(result)")
-        }
+        ExtensionType::Int
+        | ExtensionType::NonNegative
+        | ExtensionType::Integer { signed: true } => ("int64_t", "PyLong_FromLongLong(result)"),
         ExtensionType::Integer { signed: false } => {
             ("uint64_t", "PyLong_FromUnsignedLongLong(result)")
         }

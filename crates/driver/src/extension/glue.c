@@ -286,6 +286,8 @@ static int as_64_bits(char kind, PyObject *o, int64_t *out)
 {
     int overflow;
     *out = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (kind == 'm')
+        return !overflow && *out >= 0;
     if (kind != 'u')
         return !overflow;
     if (!overflow)
@@ -325,7 +327,7 @@ static inline int integer(const struct function *f, int i, PyObject *o, int64_t 
     if (__builtin_expect(o->ob_type == &PyLong_Type && f->types[i]->kind != 'u', 1)) {
         int overflow;
         *out = PyLong_AsLongLongAndOverflow(o, &overflow);
-        if (__builtin_expect(!overflow, 1))
+        if (__builtin_expect(!overflow && (f->types[i]->kind != 'm' || *out >= 0), 1))
             return 1;
     }
     return other_integer(f, i, o, out);
@@ -456,7 +458,7 @@ static int check(const struct type *t, PyObject *o, struct fault *fault)
     switch (t->kind) {
     case 'o':
         return IS_NONE(o) || check(t->items[0], o, fault);
-    case 'i': case 's': case 'u':
+    case 'i': case 'm': case 's': case 'u':
         if (!IS_INT(o))
             return fault_of(fault, o, t, 0);
         return as_64_bits(t->kind, o, &number) || fault_of(fault, o, t, 1);

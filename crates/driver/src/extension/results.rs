@@ -72,6 +72,9 @@ fn fits(
         (SomeKind::Integer { kind, .. }, ExtensionType::Integer { signed }) => {
             kind.bits == 64 && kind.signed == *signed
         }
+        (SomeKind::Integer { kind, nonneg }, ExtensionType::NonNegative) => {
+            *nonneg && *kind == IntKind::SIGNED
+        }
         (SomeKind::Integer { kind, .. }, ExtensionType::Float) => *kind == IntKind::SIGNED,
         (SomeKind::Float, ExtensionType::Float | ExtensionType::Any) => true,
         (
@@ -105,6 +108,7 @@ fn is_number(ty: &ExtensionType) -> bool {
     matches!(
         ty,
         ExtensionType::Int
+            | ExtensionType::NonNegative
             | ExtensionType::Integer { .. }
             | ExtensionType::Bool
             | ExtensionType::Float

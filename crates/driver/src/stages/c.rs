@@ -58,17 +58,18 @@ pub(crate) fn c_program(
     program_files(&program, &mut Source::new(db, roots), extent, options)
 }
 
-/// The files of an executable. What the program reaches that its machine does not have is told.
+/// The files of an executable, or of a part of one. What the program reaches that its machine does not have is
+/// an error.
 pub(crate) fn c_executable(
     db: &Database,
     roots: Roots,
-    entry: &FuncSym,
+    extent: Extent<'_>,
 ) -> Result<CProgram, Failure> {
     let program = StageProgram::new(db, roots, GraphStage::Gc);
     let mut source = Source::new(db, roots);
     let checked = roots.program(db).options(db).checked;
     let options = EmitOptions { checked };
-    let made = program_files(&program, &mut source, Extent::Program(entry), options);
+    let made = program_files(&program, &mut source, extent, options);
     let missing = source.missing(&program);
     if missing.is_empty() {
         made.map_err(|e| codegen_failure(&e))

@@ -64,6 +64,12 @@ def load_int(o):
     return py_int(o)
 
 
+def load_nonneg(o):
+    x = py_int(o)
+    assert x >= 0
+    return x
+
+
 def load_bool(o):
     return py_int(o) != 0
 
@@ -150,7 +156,7 @@ def loader(t):
         return _tuple_loader([loader(i) for i in t.items])
     if t.kind == 'integer':
         return _integer_loader(t.cls)
-    return {'int': load_int, 'bool': load_bool, 'float': load_float, 'str': load_text,
+    return {'int': load_int, 'nonneg': load_nonneg, 'bool': load_bool, 'float': load_float, 'str': load_text,
             'bytes': load_text, 'unicode': load_unicode}[t.kind]
 
 # ____________________________________________________________ to Python
@@ -265,7 +271,7 @@ def storer(t):
         return _tuple_storer([storer(i) for i in t.items])
     if t.kind == 'integer':
         return _integer_storer(t.cls)
-    return {'int': store_int, 'bool': store_bool, 'float': store_float, 'str': store_text,
+    return {'int': store_int, 'nonneg': store_int, 'bool': store_bool, 'float': store_float, 'str': store_text,
             'bytes': store_bytes, 'unicode': store_unicode, 'none': store_none,
             'any': store_any}[t.kind]
 
@@ -283,6 +289,8 @@ def _wrapped(f, types, result, report, releases):
         TYPES.append(F if t.kind == 'float' else S)
         if t.kind == 'bool':
             name += ' != 0'
+        elif t.kind == 'nonneg':
+            before.append('assert %s >= 0' % name)
         elif t.kind == 'integer':
             space['load%d' % i] = t.cls
             name = 'load%d(%s)' % (i, name)
@@ -300,7 +308,7 @@ def _wrapped(f, types, result, report, releases):
     if result.kind == 'float':
         RESULT, zero = F, '0.0'
         last = 'return float(%s)' % call
-    elif result.kind in ('int', 'bool'):
+    elif result.kind in ('int', 'nonneg', 'bool'):
         last = 'return int(%s)' % call
     elif result.kind == 'integer':
         last = 'return intmask(%s)' % call
@@ -316,11 +324,12 @@ def _wrapped(f, types, result, report, releases):
 
 
 class Exports(object):
-    """What is found in a module."""
+    """What is found in a module: all of it, or the only function that is wanted."""
 
-    def __init__(self, module, comments):
+    def __init__(self, module, comments, only):
         self.module = module
         self.comments = comments
+        self.only = only
         # Function or None, what is wrong.
         self.problems = []
         self.functions = []
@@ -332,7 +341,9 @@ class Exports(object):
         for name, value in _in_order(self.module):
             if not hasattr(value, 'func_code'):
                 continue
-            if names is not None:
+            if self.only is not None:
+                wanted = name == self.only
+            elif names is not None:
                 wanted = name in names
             else:
                 wanted = not name.startswith('_') and value.__module__ == self.module.__name__
@@ -349,7 +360,7 @@ class Exports(object):
 
     def declared(self, name, f):
         """Types of the arguments, and of the result; None if nothing is declared."""
-        if name in self.comments and value_is_plain(f, name):
+        if self.only is not None or name in self.comments and value_is_plain(f, name):
             return declared_by_comment(self.comments[name])
         if hasattr(f, '_signature_'):
             return declared_by_signature(f._signature_)
@@ -475,8 +486,10 @@ class Exceptions(object):
         for _, n, cls in classes:
             space['C%d' % n] = cls
             lines.append('    if isinstance(e, C%d):' % n)
-            text = '1, llstr(%s)' % _text(cls, n, space) if _has_text(cls) else "0, llstr('')"
-            lines.append('        py_raise(%d, %s)' % (n, text))
+            lines.append("        py_raise(%d, 0, llstr(''))" % n)
+            if _has_text(cls):
+                # Behind the other call: nothing comes back from a `message` that is dead code.
+                lines.append('        py_raise(%d, 1, llstr(%s))' % (n, _text(cls, n, space)))
             lines.append('        return')
         lines.append("    py_raise(0, 0, llstr(''))")
         lines.append('')
@@ -514,14 +527,19 @@ def _has_text(cls):
 
 
 def _text(cls, n, space):
-    if _own(cls, '__str__') is not None:
-        return 'e.__str__()'
-    return 'text_of(e.%s)' % _message(cls)
+    # Where the program raises no such exception the annotator accepts what blocks in `message`.
+    own = {'text_of': text_of, '__name__': __name__}
+    text = 'e.__str__()'
+    if _own(cls, '__str__') is None:
+        text = 'text_of(e.%s)' % _message(cls)
+    exec 'def message(e):\n    return %s\n' % text in own
+    space['message%d' % n] = own['message']
+    return 'message%d(e)' % n
 
 
-def exports(module, comments):
+def exports(module, comments, only):
     """The entry point, problems, functions, exceptions, constants, documentation."""
-    found = Exports(module, dict(comments))
+    found = Exports(module, dict(comments), only)
     found.find()
     return (found.entry_point(), found.problems, found.functions,
             [tuple(own) for own in found.exceptions.own], found.constants(), module.__doc__)

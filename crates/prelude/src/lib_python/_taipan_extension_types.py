@@ -8,7 +8,7 @@ class Wrong(Exception):
 
 
 class Type(object):
-    """A type: `int`, `bool`, `float`, `str`, `bytes`, `unicode`, `none`, `any`; `integer` of a
+    """A type: `int`, `nonneg`, `bool`, `float`, `str`, `bytes`, `unicode`, `none`, `any`; `integer` of a
     class; `optional`, `list`, `dict`, `tuple` of others."""
 
     def __init__(self, kind, items=(), cls=None):
@@ -36,6 +36,8 @@ class Type(object):
         if kind == 'tuple':
             return (isinstance(value, tuple) and len(value) == len(self.items)
                     and False not in [t.holds(v) for t, v in zip(self.items, value)])
+        if kind == 'nonneg':
+            return isinstance(value, (int, long)) and value >= 0
         classes = {'int': (int, long), 'integer': (int, long, rarithmetic.base_int),
                    'bool': bool, 'float': (float, int, long), 'str': str, 'bytes': str,
                    'unicode': unicode}
@@ -59,14 +61,14 @@ def Tuple(items):
 
 def Dict(key, item):
     key = value(key)
-    if key.kind not in ('int', 'integer', 'bool', 'str', 'bytes', 'unicode'):
+    if key.kind not in ('int', 'nonneg', 'integer', 'bool', 'str', 'bytes', 'unicode'):
         raise Wrong('keys of dicts are integers or strings, not %s' % key.text())
     return Type('dict', [key, value(item)])
 
 
 def Optional(item):
     item = value(item)
-    if item.kind in ('int', 'integer', 'bool', 'float'):
+    if item.kind in ('int', 'nonneg', 'integer', 'bool', 'float'):
         raise Wrong('RPython has no %s that may be None' % item.text())
     if item.kind in ('optional', 'none'):
         return item
@@ -81,6 +83,8 @@ def value(t):
 
 
 INT, BOOL, FLOAT, NONE = Type('int'), Type('bool'), Type('float'), Type('none')
+# An int that is not negative.
+NONNEG = Type('nonneg')
 STR, BYTES, UNICODE = Type('str'), Type('bytes'), Type('unicode')
 # The result of a function that does not declare it.
 ANY = Type('any')
@@ -115,7 +119,9 @@ def of_annotation(s):
     if isinstance(s, model.SomeBool):
         return BOOL
     if isinstance(s, model.SomeInteger):
-        return INT if s.knowntype is int else of_class(s.knowntype)
+        if s.knowntype is not int:
+            return of_class(s.knowntype)
+        return NONNEG if getattr(s, 'nonneg', False) else INT
     if isinstance(s, model.SomeFloat):
         return FLOAT
     if isinstance(s, model.SomeNone):
@@ -210,7 +216,7 @@ class _Reader(object):
         return _named(name, items)
 
 
-_NAMES = {'int': INT, 'bool': BOOL, 'float': FLOAT, 'None': NONE, 'str': STR, 'bytes': BYTES,
+_NAMES = {'int': INT, 'nonneg': NONNEG, 'bool': BOOL, 'float': FLOAT, 'None': NONE, 'str': STR, 'bytes': BYTES,
           'unicode': UNICODE, 'Text': UNICODE}
 
 _CONTAINERS = {'List': (1, List), 'list': (1, List), 'Dict': (2, Dict), 'dict': (2, Dict),
