@@ -60,19 +60,20 @@ class CompileError(TaipanError):
 
 
 class RaisedError(TaipanError):
-    """The compiled function raised an exception of the program's own; `name` is its class.
+    """The compiled function raised an exception of the program's own; `name` is its class, `message` its text.
 
     Exceptions that Python has too, such as IndexError, are raised as these.
     """
 
-    def __init__(self, name):
+    def __init__(self, name, message=""):
         self.name = name
-        super().__init__(name)
+        self.message = message
+        super().__init__(f"{name}: {message}" if message else name)
 
 
-def raised(name):
-    """The exception to raise for one that came out of compiled code."""
-    own = getattr(builtins, name, None)
-    if isinstance(own, type) and issubclass(own, Exception):
-        return own()
-    return RaisedError(name)
+def raised(name, args, message, places):
+    """The exception to raise for one that came out of compiled code. `args` are None for a class of the program's own."""
+    found = RaisedError(name, message) if args is None else getattr(builtins, name)(*args)
+    if places and hasattr(found, "add_note"):
+        found.add_note(places)
+    return found
