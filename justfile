@@ -75,6 +75,14 @@ bench-latency PYSOM:
 recording:
     UPDATE_RECORDING=1 cargo test --release -p taipan --test recording
 
+# The pictures of graphs in docs
+pictures:
+    UPDATE_PICTURES=1 cargo test --release -p taipan --test pictures
+
+# The picture of the page in README.md (needs Chromium)
+screenshot:
+    UPDATE_SCREENSHOT=1 cargo test --release -p taipan --test browser -- screenshot
+
 # Compare what fixtures print with CPython 2.7, on every engine
 oracle:
     cargo test -p taipan --test fixtures

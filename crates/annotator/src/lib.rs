@@ -36,6 +36,7 @@ mod tests;
 mod text;
 mod val;
 mod warm;
+mod words;
 
 pub use eval::{
     INSTEAD_OF_TUPLE_INDEX, JIT_HOOKS, VARIABLE_TUPLE_INDEX, accessed_type, arity_problem,
@@ -47,3 +48,4 @@ pub use queries::*;
 pub use result::*;
 pub use text::{annotation_text, int_kind_name, parse_inputs};
 pub use warm::runs_table;
+pub use words::short_text;

@@ -176,31 +176,41 @@ impl Printer<'_> {
     }
 
     fn desc(&self, d: &Desc) -> String {
-        match d {
-            Desc::Function(o) | Desc::Class(o) | Desc::Frozen(o) => self.object(*o),
-            Desc::Method {
-                func, self_class, ..
-            } => match self_class {
-                Some(c) => format!("{}.{}", self.object(*c), self.object(*func)),
-                None => self.object(*func),
-            },
-            Desc::FrozenMethod { func, frozen } => {
-                format!("{}.{}", self.object(*frozen), self.object(*func))
-            }
-        }
+        desc_text(self.db, self.roots, d)
     }
 
-    /// The short name of an image object.
     fn object(&self, id: ObjId) -> String {
-        let program = self.roots.program(self.db);
-        let data = taipan_interp::object(self.db, Object::new(self.db, program, id));
-        match data.as_deref() {
-            Some(ObjData::Class(c)) => c.name.to_string(),
-            Some(ObjData::Function(f)) => f.name.to_string(),
-            Some(ObjData::Module { name } | ObjData::Builtin { name, .. }) => name.to_string(),
-            Some(ObjData::Instance(i)) => format!("<{}>", self.object(i.class)),
-            _ => format!("{id:?}"),
+        object_text(self.db, self.roots, id)
+    }
+}
+
+/// The short name of a function, a class or a frozen object.
+pub(crate) fn desc_text(db: &dyn Db, roots: Roots, d: &Desc) -> String {
+    let object = |id| object_text(db, roots, id);
+    match d {
+        Desc::Function(o) | Desc::Class(o) | Desc::Frozen(o) => object(*o),
+        Desc::Method {
+            func, self_class, ..
+        } => match self_class {
+            Some(c) => format!("{}.{}", object(*c), object(*func)),
+            None => object(*func),
+        },
+        Desc::FrozenMethod { func, frozen } => {
+            format!("{}.{}", object(*frozen), object(*func))
         }
+    }
+}
+
+/// The short name of an image object.
+pub(crate) fn object_text(db: &dyn Db, roots: Roots, id: ObjId) -> String {
+    let program = roots.program(db);
+    let data = taipan_interp::object(db, Object::new(db, program, id));
+    match data.as_deref() {
+        Some(ObjData::Class(c)) => c.name.to_string(),
+        Some(ObjData::Function(f)) => f.name.to_string(),
+        Some(ObjData::Module { name } | ObjData::Builtin { name, .. }) => name.to_string(),
+        Some(ObjData::Instance(i)) => format!("<{}>", object_text(db, roots, i.class)),
+        _ => format!("{id:?}"),
     }
 }
 

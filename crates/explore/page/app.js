@@ -1,6 +1,6 @@
 // The page: its address says what is shown; the server says when that has changed.
 
-import { attendTips, get, link, make, milliseconds, plural } from './util.js';
+import { arrows, attendTips, get, link, make, milliseconds, plural, unknown } from './util.js';
 import * as functionView from './function.js';
 import * as callsView from './calls.js';
 import * as classesView from './classes.js';
@@ -16,8 +16,8 @@ const main = document.getElementById('main');
 const list = document.getElementById('list');
 const search = document.getElementById('search');
 
-/** What the views are given: the program as last told, and what was chosen. */
-const app = { program: null, state: null, function: null, class: null };
+/** What the views are given: the last program that could be made, the state, and what was chosen. */
+const app = { program: null, state: null, function: null, class: null, get broken() { return (this.state?.errors ?? 0) > 0; } };
 let shown = 0;
 
 function address() {
@@ -31,6 +31,7 @@ async function show() {
   if (tab === 'classes') app.class = name ?? app.class;
   else if (name) app.function = name;
   const turn = ++shown;
+  functionView.leave(main);
   const fresh = () => turn === shown;
   if (!app.program && tab !== 'problems' && tab !== 'timeline') {
     const failed = app.state && !app.state.busy;
@@ -38,10 +39,15 @@ async function show() {
       failed ? 'There is nothing to show as long as the program is wrong: see Problems.' : 'Compiling …'));
     return;
   }
-  if (app.program && !app.program.functions.some((f) => f.name === app.function)) {
-    app.function = start(app.program);
-  }
+  if (app.program && app.function == null) app.function = start(app.program);
   marks();
+  if (app.program && (tab === 'function' || tab === 'calls') && app.function != null) {
+    const names = app.program.functions.map((f) => f.name);
+    if (!names.includes(app.function)) {
+      main.replaceChildren(unknown('function', tab, app.function, names));
+      return;
+    }
+  }
   try {
     await views[tab].show(main, app, fresh);
   } catch (e) {
@@ -101,8 +107,10 @@ function marks() {
   for (const a of list.querySelectorAll('a')) {
     const is = a.classList.contains('class') ? tab === 'classes' && a.dataset.name === app.class : tab !== 'classes' && a.dataset.name === app.function;
     a.classList.toggle('on', is);
+    a.setAttribute('aria-current', is);
     if (is && tab === 'calls') a.scrollIntoView({ block: 'nearest' });
   }
+  list.stop();
 }
 
 function status() {
@@ -134,7 +142,7 @@ async function news(state) {
   try {
     app.program = await get('/api/program');
   } catch {
-    // The last program that could be made stays to be looked at.
+    // There was none yet.
   }
   if (app.program) {
     document.getElementById('target').textContent = app.program.target.split('/').at(-1);
@@ -146,15 +154,30 @@ async function news(state) {
   document.body.dataset.shown = state.version;
 }
 
+/** In narrow windows the list covers the rest as long as it is open. */
+const menu = document.getElementById('menu');
+function unfold(open) {
+  document.body.classList.toggle('open', open);
+  menu.setAttribute('aria-expanded', open);
+}
+menu.addEventListener('click', () => unfold(!document.body.classList.contains('open')));
+list.addEventListener('click', (e) => { if (e.target.closest('a')) unfold(false); });
+arrows(list);
+
 window.addEventListener('hashchange', show);
 search.addEventListener('input', fillList);
 search.addEventListener('keydown', (e) => {
   if (e.key === 'Enter') list.querySelector('a')?.click();
   if (e.key === 'Escape') { search.value = ''; fillList(); }
+  if (e.key === 'ArrowDown') {
+    e.preventDefault();
+    list.querySelector('a[tabindex="0"]')?.focus();
+  }
 });
 document.addEventListener('keydown', (e) => {
   if (e.key === '/' && !e.target.closest('input, select')) {
     e.preventDefault();
+    unfold(true);
     search.focus();
     search.select();
   }

@@ -1,12 +1,12 @@
 // What calls a function, and what it calls.
 
-import { get, link, make, picture, zoomButtons } from './util.js';
+import { getKept, link, make, picture, zoomButtons } from './util.js';
 
 let depth = 1;
 
 export async function show(main, app, fresh) {
   const name = app.function;
-  const { svg } = await get('/api/calls', { f: name, depth });
+  const { value: { svg } } = await getKept('/api/calls', { f: name, depth }, app.broken);
   if (!fresh()) return;
   const box = picture(svg, { links: (f) => { location.hash = link('calls', f); } });
   const choose = make('select', { id: 'depth', onchange: (e) => { depth = Number(e.target.value); show(main, app, () => true); } });
@@ -15,9 +15,5 @@ export async function show(main, app, fresh) {
     make('div', { class: 'bar' }, make('h2', {}, name), make('a', { href: link('function', name) }, 'its stages'),
       make('span', { class: 'grow' }), make('label', { class: 'soft' }, 'steps ', choose), ...zoomButtons(() => box)),
     box);
-  const here = box.querySelector('.tp-here');
-  if (here) {
-    const at = here.getBoundingClientRect(), around = box.getBoundingClientRect();
-    box.scrollTo(at.left + at.width / 2 - around.left - around.width / 2, at.top + at.height / 2 - around.top - around.height / 2);
-  }
+  box.open();
 }

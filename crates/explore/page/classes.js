@@ -1,6 +1,6 @@
 // The class hierarchy, and what classes declare.
 
-import { get, link, make, picture, zoomButtons } from './util.js';
+import { arrows, getKept, link, make, picture, unknown, zoomButtons } from './util.js';
 
 let words = '';
 
@@ -17,14 +17,19 @@ export async function show(main, app, fresh) {
     below.get(key).push(i);
   });
   let chosen = classes.findIndex((c) => c.name === app.class);
+  if (app.class != null && chosen < 0) {
+    main.replaceChildren(unknown('class', 'classes', app.class, classes.map((c) => c.name)));
+    return;
+  }
   const own = (i) => classes[i].place != null && !app.program.files[classes[i].place[0]].shipped;
   if (chosen < 0) chosen = Math.max(0, classes.findIndex((_, i) => own(i)));
   const c = classes[chosen];
   app.class = c.name;
-  const { svg } = await get('/api/classes', { c: c.name });
+  const { value: { svg } } = await getKept('/api/classes', { c: c.name }, app.broken);
   if (!fresh()) return;
 
-  const tree = make('div', { class: 'tree' });
+  const tree = make('div', { class: 'tree', role: 'navigation', 'aria-label': 'Classes' });
+  arrows(tree);
   const fill = () => {
     tree.replaceChildren();
     const fits = (i) => words.toLowerCase().split(/\s+/).every((w) => classes[i].name.toLowerCase().includes(w)
@@ -37,10 +42,11 @@ export async function show(main, app, fresh) {
       for (const j of below.get(i) ?? []) walk(j, deep + 1);
     };
     for (const i of below.get(-1) ?? []) walk(i, 0);
+    tree.stop();
   };
   fill();
   const box = picture(svg, { links: (name) => { location.hash = link('classes', name); } });
-  const table = make('table', {}, make('tr', {}, make('th', {}, 'Attribute'), make('th', {}, 'Annotation')));
+  const table = make('table', {}, make('tr', {}, make('th', {}, 'Attribute'), make('th', {}, 'Type')));
   for (const a of c.attributes) {
     table.append(make('tr', {}, make('td', { class: 'mono' }, a.name, a.readonly ? make('span', { class: 'soft' }, ' (of the class)') : ''), make('td', { class: 'mono' }, a.annotation)));
   }
@@ -48,7 +54,7 @@ export async function show(main, app, fresh) {
   main.replaceChildren(
     make('div', { class: 'bar' }, make('input', { type: 'search', id: 'class-search', placeholder: 'Class or attribute', value: words, oninput: (e) => { words = e.target.value; fill(); } }),
       make('h2', {}, c.name), make('span', { class: 'soft' }, place), make('span', { class: 'grow' }), ...zoomButtons(() => box)),
-    make('div', { class: 'columns' }, tree, make('div', { class: 'detail' }, box, c.attributes.length ? make('div', { style: 'max-height:45%;overflow:auto;border-top:1px solid var(--edge)' }, table) : null)));
+    make('div', { class: 'columns' }, tree, make('div', { class: 'detail' }, box, c.attributes.length ? make('div', { class: 'attributes' }, table) : null)));
   tree.querySelector('.on')?.scrollIntoView({ block: 'nearest' });
-  box.querySelector('.tp-here')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  box.open();
 }

@@ -1,7 +1,7 @@
 // A function at several stages, side by side.
 
 import { advice, said } from './jit.js';
-import { get, link, make, picture, python, zoomButtons } from './util.js';
+import { get, getKept, link, make, picture, python, zoomButtons } from './util.js';
 
 const STAGES = [
   ['source', 'Source'], ['bytecode', 'Bytecode'], ['flow', 'Flow graph'], ['annotations', 'Annotated graph'],
@@ -9,12 +9,20 @@ const STAGES = [
   ['gc', 'For the collector'], ['clif', 'Cranelift'], ['asm', 'Machine code'],
   ['colors', 'Colours (as a portal)'], ['timeshifted', 'Timeshifted (as a portal)'],
 ];
-const KEPT = 'taipan-panes';
-let panes = JSON.parse(localStorage.getItem(KEPT) ?? 'null') ?? ['source', 'annotations', 'asm'];
+const KEPT = 'taipan-panes', WIDTHS = 'taipan-widths';
+const stored = (key) => JSON.parse(localStorage.getItem(key) ?? 'null');
+let panes = stored(KEPT) ?? ['source', 'annotations', 'asm'];
+/** The part of the width that each pane has; empty where all have the same. */
+let widths = stored(WIDTHS) ?? [];
 
 function keep() {
+  if (widths.length !== panes.length) widths = [];
   localStorage.setItem(KEPT, JSON.stringify(panes));
+  localStorage.setItem(WIDTHS, JSON.stringify(widths));
 }
+
+/** Where each pane was scrolled to, by its function and stage. */
+const places = new Map();
 
 export async function show(main, app, fresh) {
   const row = app.program.functions.find((f) => f.name === app.function);
@@ -22,44 +30,64 @@ export async function show(main, app, fresh) {
     main.replaceChildren(make('div', { class: 'message' }, 'The program has no functions.'));
     return;
   }
-  const before = main.querySelector('.panes')?.dataset.function === row.name
-    ? [...main.querySelectorAll('.view')].map((v) => [v.scrollLeft, v.scrollTop]) : null;
-  const passes = await get('/api/passes', { f: row.name }).catch(() => []);
+  const passes = await getKept('/api/passes', { f: row.name }, app.broken).then((r) => r.value, () => []);
   const built = await Promise.all(panes.map((stage, i) => pane(app, row, stage, i, passes)));
   if (!fresh()) return;
   const bar = make('div', { class: 'bar' },
-    make('h2', {}, row.name), make('span', { class: 'sig' }, row.signature),
+    make('h2', {}, row.name), make('span', { class: 'sig' }, row.signature), make('span', { id: 'colors' }),
+    built.some((p) => p.classList.contains('stale')) ? make('a', { id: 'stale', href: '#/problems' }, 'The program is wrong: shown as it was before') : null,
     make('a', { href: link('calls', row.name) }, 'calls'),
     make('button', { id: 'add', title: 'Another stage beside these', onclick: () => { panes.push(next()); keep(); show(main, app, () => true); } }, '+ stage'));
   const box = make('div', { class: 'panes', 'data-function': row.name });
   built.forEach((p, i) => {
     if (i) box.append(splitter());
+    if (widths[i]) p.style.flexGrow = widths[i];
     box.append(p);
   });
+  leave(main);
   main.replaceChildren(bar, box);
   box.repaint = () => show(main, app, () => true);
   attendLinks(box);
   if (app.program.drivers.length) colour(box, row);
-  if (before) [...main.querySelectorAll('.view')].forEach((v, i) => { if (before[i]) v.scrollTo(...before[i]); });
-  else for (const v of main.querySelectorAll('.view')) {
-    v.querySelector('div.first')?.scrollIntoView({ block: 'start' });
-    const start = v.querySelector('.tp-start');
-    if (start) {
-      const at = start.getBoundingClientRect(), around = v.getBoundingClientRect();
-      v.scrollLeft += at.left + at.width / 2 - around.left - around.width / 2;
-    }
+  for (const p of built) {
+    const view = p.querySelector('.view'), place = places.get(`${row.name} ${p.dataset.stage}`);
+    if (place) view.scrollTo(...place);
+    else if (view.open) view.open();
+    else begin(view);
   }
+}
+
+/** Notes where the panes that go away are scrolled to. */
+export function leave(main) {
+  const box = main.querySelector('.panes');
+  for (const p of box?.querySelectorAll('.pane') ?? []) {
+    const view = p.querySelector('.view');
+    places.set(`${box.dataset.function} ${p.dataset.stage}`, [view.scrollLeft, view.scrollTop]);
+  }
+}
+
+/** Scrolls a text to the first line of the function. */
+function begin(view) {
+  const first = view.querySelector('div.first');
+  if (first) view.scrollTop += first.getBoundingClientRect().top - view.getBoundingClientRect().top;
 }
 
 /** Marks which variables are known while loops are compiled. Nothing else waits for it: it may take long. */
 async function colour(box, row) {
   const colors = await get('/api/colors', { f: row.name }).catch(() => ({}));
   if (!box.isConnected) return;
+  const legend = document.getElementById('colors');
+  const words = [['green', 'green', 'known while loops are compiled'], ['both', 'green in places', 'known in some places while loops are compiled'],
+    ['red', 'red', 'known at run time alone']];
+  for (const [color, word, tip] of words) {
+    const names = Object.keys(colors).filter((n) => colors[n].class === color);
+    if (names.length) legend?.append(make('span', { class: color, 'data-tip': tip }, `${word}: ${names.join(', ')}`), ' ');
+  }
   for (const v of box.querySelectorAll('.pane:not([data-stage=colors]) svg [data-name]')) {
     // `pc_12` is one of the variables `pc`.
     const color = colors[v.dataset.name.replace(/_\d+$/, '')];
     if (!color) continue;
-    v.setAttribute('class', `tp-${color.class}`);
+    v.setAttribute('class', color.class === 'green' ? 'tp-green' : 'tp-red');
     v.dataset.color = color.text;
   }
 }
@@ -70,9 +98,10 @@ function next() {
 }
 
 async function pane(app, row, stage, at, passes) {
-  let content, box = null;
+  let content, box = null, stale = false;
   try {
-    content = stage === 'source' ? await source(app, row) : await view(row, stage);
+    if (stage === 'source') content = await source(app, row);
+    else ({ content, stale } = await view(app, row, stage));
     if (content.matches('.picture')) box = content;
   } catch (e) {
     content = make('div', { class: 'view' }, make('div', { class: 'message' }, e.message));
@@ -97,15 +126,15 @@ async function pane(app, row, stage, at, passes) {
     if (to) { choose.value = to; choose.dispatchEvent(new Event('change')); }
   };
   const head = make('div', { class: 'head' },
-    make('button', { title: 'The stage before', onclick: () => step(-1) }, '‹'), choose,
-    make('button', { title: 'The next stage', onclick: () => step(1) }, '›'),
-    make('span', { class: 'grow' }), ...(box ? zoomButtons(() => box) : []),
+    make('span', { class: 'stage' }, make('button', { title: 'The stage before', onclick: () => step(-1) }, '‹'), choose,
+      make('button', { title: 'The next stage', onclick: () => step(1) }, '›')),
+    make('span', { class: 'buttons' }, ...(box ? zoomButtons(() => box) : []),
     panes.length > 1 ? make('button', { title: 'Close', onclick: (e) => {
       panes.splice(at, 1);
       keep();
       e.target.closest('.panes').repaint();
-    } }, '×') : null);
-  return make('section', { class: 'pane', 'data-stage': stage }, head, content);
+    } }, '×') : null));
+  return make('section', { class: `pane${stale ? ' stale' : ''}`, 'data-stage': stage }, head, content);
 }
 
 async function source(app, row) {
@@ -119,12 +148,12 @@ async function source(app, row) {
     pre.append(make('div', { 'data-line': inside ? n : null, class: inside ? (n === first ? 'first' : null) : 'outside' }, make('b', {}, String(n)), ...parts));
     for (const a of costs.get(n) ?? []) pre.append(make('div', { class: 'advice' }, said(a)));
   });
-  return make('div', { class: 'view' }, pre);
+  return make('div', { class: 'view', tabindex: 0 }, pre);
 }
 
-async function view(row, stage) {
-  const { svg, note, lines } = await get('/api/view', { f: row.name, stage });
-  if (svg) return picture(svg);
+async function view(app, row, stage) {
+  const { value: { svg, note, lines }, stale } = await getKept('/api/view', { f: row.name, stage }, app.broken);
+  if (svg) return { content: picture(svg), stale };
   const pre = make('pre', { class: 'code' });
   let last = null;
   for (const l of lines) {
@@ -132,7 +161,7 @@ async function view(row, stage) {
     last = l.line ?? last;
     pre.append(make('div', { 'data-line': l.line }, make('b', {}, shown), l.text));
   }
-  return make('div', { class: 'view' }, note ? make('div', { class: 'note' }, note) : null, pre);
+  return { content: make('div', { class: 'view', tabindex: 0 }, note ? make('div', { class: 'note' }, note) : null, pre), stale };
 }
 
 /** What comes from the same line is marked in all panes; a variable wherever it stands in its own. */
@@ -164,20 +193,37 @@ function attendLinks(box) {
   box.addEventListener('dblclick', scroll);
 }
 
+/** The narrowest pane that a splitter leaves, and the step of an arrow key. */
+const NARROWEST = 160, STEP = 40;
+
+/** What is between two panes: it is dragged, or moved by arrows. */
 function splitter() {
-  const bar = make('div', { class: 'split' });
-  bar.addEventListener('pointerdown', (down) => {
-    const [a, b] = [bar.previousElementSibling, bar.nextElementSibling];
-    const [wa, wb] = [a.clientWidth, b.clientWidth];
-    bar.setPointerCapture(down.pointerId);
-    const move = (e) => {
-      const by = Math.max(120 - wa, Math.min(wb - 120, e.clientX - down.clientX));
-      a.style.flex = `${wa + by} 1 0`;
-      b.style.flex = `${wb - by} 1 0`;
-      for (const other of bar.parentElement.querySelectorAll('.pane')) if (other !== a && other !== b && !other.style.flex) other.style.flex = `${other.clientWidth} 1 0`;
-    };
-    bar.addEventListener('pointermove', move);
-    bar.addEventListener('pointerup', () => bar.removeEventListener('pointermove', move), { once: true });
+  const bar = make('div', { class: 'split', role: 'separator', tabindex: 0, 'aria-orientation': 'vertical', title: 'Drag, or press ← and →' });
+  const shift = (by) => {
+    const all = [...bar.parentElement.querySelectorAll('.pane')];
+    const wide = all.map((p) => p.getBoundingClientRect().width);
+    const a = all.indexOf(bar.previousElementSibling), b = a + 1;
+    const moved = Math.max(NARROWEST - wide[a], Math.min(wide[b] - NARROWEST, by));
+    wide[a] += moved;
+    wide[b] -= moved;
+    const total = wide.reduce((x, y) => x + y);
+    widths = wide.map((w) => (w / total) * all.length);
+    all.forEach((p, i) => { p.style.flexGrow = widths[i]; });
+  };
+  let last = null;
+  bar.addEventListener('pointerdown', (e) => { last = e.clientX; bar.setPointerCapture(e.pointerId); });
+  bar.addEventListener('pointermove', (e) => {
+    if (last == null) return;
+    shift(e.clientX - last);
+    last = e.clientX;
+  });
+  bar.addEventListener('pointerup', () => { last = null; keep(); });
+  bar.addEventListener('keydown', (e) => {
+    const by = { ArrowLeft: -STEP, ArrowRight: STEP }[e.key];
+    if (!by) return;
+    e.preventDefault();
+    shift(by);
+    keep();
   });
   return bar;
 }

@@ -40,7 +40,7 @@ export async function show(main, app) {
       make('td', { class: 'mono' }, f ? make('a', { href: link('function', f.name) }, f.name) : ''),
       make('td', { class: 'mono green' }, d.greens.join(', ')), make('td', { class: 'mono red' }, d.reds.join(', '))));
   }
-  const args = make('input', { id: 'arguments', size: 40, placeholder: 'arguments of the program', value: localStorage.getItem(KEPT + target) ?? '' });
+  const args = make('input', { id: 'arguments', size: 30, placeholder: 'arguments of the program', value: localStorage.getItem(KEPT + target) ?? '' });
   const threshold = make('input', { id: 'threshold', size: 6, placeholder: 'its own', title: 'Rounds of a loop before it is compiled' });
   const out = make('div', { class: 'scroll', id: 'residual' });
   const show = () => {
@@ -74,7 +74,7 @@ export async function show(main, app) {
       out.replaceChildren(make('div', { class: 'message bad' }, error.message));
     }
   } }, args, make('label', { class: 'soft' }, 'threshold ', threshold), make('button', { id: 'run' }, 'Run and show residual code'));
-  main.replaceChildren(make('div', { class: 'bar' }, form), table, out);
+  main.replaceChildren(make('div', { class: 'bar' }, form), make('div', { class: 'wide' }, table), out);
   show();
 }
 

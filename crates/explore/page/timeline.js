@@ -81,8 +81,10 @@ function lanes(spans, told) {
     g.font = `11px ${style.getPropertyValue('--mono')}`;
     g.textBaseline = 'middle';
     const scale = width / (to - from);
-    const step = 10 ** Math.ceil(Math.log10((to - from) / 12));
-    const tick = (to - from) / step < 5 ? step / 2 : step;
+    // A label takes some 70 pixels.
+    const most = Math.max(1, width / 70);
+    const step = 10 ** Math.ceil(Math.log10((to - from) / most));
+    const tick = (2 * (to - from)) / step <= most ? step / 2 : step;
     g.strokeStyle = style.getPropertyValue('--edge');
     g.fillStyle = style.getPropertyValue('--soft');
     for (let t = Math.ceil(from / tick) * tick; t < to; t += tick) {
@@ -214,5 +216,5 @@ function table(spans, why) {
   fill('');
   return make('div', {},
     make('input', { type: 'search', id: 'queries', placeholder: 'Query or key', style: 'margin:0 12px 8px', oninput: (e) => fill(e.target.value) }),
-    make('table', { id: 'ran', style: 'width:100%' }, make('thead', {}, make('tr', {}, ...['Query', 'Key', 'By itself', 'With what it asked', 'Why', 'Result'].map((t) => make('th', {}, t)))), body));
+    make('div', { class: 'wide' }, make('table', { id: 'ran', style: 'width:100%' }, make('thead', {}, make('tr', {}, ...['Query', 'Key', 'By itself', 'With what it asked', 'Why', 'Result'].map((t) => make('th', {}, t)))), body)));
 }

@@ -2,17 +2,55 @@
 
 export async function get(path, parameters = {}) {
   const query = new URLSearchParams(parameters).toString();
-  return read(await fetch(query ? `${path}?${query}` : path));
+  return read(fetch(query ? `${path}?${query}` : path));
 }
 
 export async function post(path, body) {
-  return read(await fetch(path, { method: 'POST', body: JSON.stringify(body) }));
+  return read(fetch(path, { method: 'POST', body: JSON.stringify(body) }));
 }
 
-async function read(response) {
-  const value = await response.json();
-  if (!response.ok) throw new Error(value.error ?? response.statusText);
-  return value;
+async function read(request) {
+  started();
+  try {
+    const response = await request;
+    const value = await response.json();
+    if (!response.ok) throw new Error(value.error ?? response.statusText);
+    return value;
+  } finally {
+    ended();
+  }
+}
+
+/** Replies about a program that was right, by their addresses: what was asked for last comes last. */
+const replies = new Map();
+const MOST_REPLIES = 200;
+
+/** A reply, and whether it is an earlier one. As long as the program is wrong, that is the last one about a program that was right. */
+export async function getKept(path, parameters, broken) {
+  const key = `${path}?${new URLSearchParams(parameters)}`;
+  if (broken && replies.has(key)) return { value: replies.get(key), stale: true };
+  const value = await get(path, parameters);
+  if (!broken) {
+    replies.delete(key);
+    replies.set(key, value);
+    if (replies.size > MOST_REPLIES) replies.delete(replies.keys().next().value);
+  }
+  return { value, stale: false };
+}
+
+/** Milliseconds after which the page says that something is being worked out. */
+const PATIENCE = 200;
+let pending = 0, timer = null;
+const working = document.getElementById('working');
+
+function started() {
+  if (pending++ === 0) timer = setTimeout(() => { working.hidden = false; }, PATIENCE);
+}
+
+function ended() {
+  if (--pending > 0) return;
+  clearTimeout(timer);
+  working.hidden = true;
 }
 
 /** An element with attributes and children; text is never markup. */
@@ -35,6 +73,9 @@ export const plural = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
 /** The address of a view: what is looked at, and of what. */
 export const link = (tab, name) => `#/${tab}${name == null ? '' : `/${encodeURIComponent(name)}`}`;
 
+/** The smallest scale that a picture is fitted by: its text has 12 pixels. */
+const READABLE = 0.75;
+
 /** A drawn graph in a box that can be dragged and zoomed. */
 export function picture(svg, { links = null, zoom = 1 } = {}) {
   const box = make('div', { class: `view picture${links ? ' links' : ''}` });
@@ -44,6 +85,7 @@ export function picture(svg, { links = null, zoom = 1 } = {}) {
   const width = drawing.width.baseVal.value;
   const height = drawing.height.baseVal.value;
   let scale = zoom;
+  box.tabIndex = 0;
   const show = () => {
     drawing.setAttribute('width', width * scale);
     drawing.setAttribute('height', height * scale);
@@ -51,10 +93,24 @@ export function picture(svg, { links = null, zoom = 1 } = {}) {
   box.zoom = (factor) => {
     const middle = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];
     const before = scale;
-    scale = factor == null ? Math.min(1, (box.clientWidth - 14) / width) : Math.min(4, Math.max(0.1, scale * factor));
+    scale = factor == null ? fitting() : Math.min(4, Math.max(0.1, scale * factor));
     show();
+    if (factor == null) {
+      box.open();
+      return;
+    }
     box.scrollLeft = (middle[0] * scale) / before - box.clientWidth / 2;
     box.scrollTop = (middle[1] * scale) / before - box.clientHeight / 2;
+  };
+  // The whole picture, or as much of it as leaves its text large enough to be read.
+  const fitting = () => Math.max(READABLE, Math.min(1, (box.clientWidth - 14) / width, (box.clientHeight - 14) / height));
+  /** Scrolls to where one begins to read: the first block, or what is `.tp-here`. */
+  box.open = () => {
+    const start = box.querySelector('.tp-here, .tp-start');
+    if (!start) return;
+    const at = start.getBoundingClientRect(), around = box.getBoundingClientRect();
+    box.scrollLeft += at.left + at.width / 2 - around.left - around.width / 2;
+    box.scrollTop += start.matches('.tp-here') ? at.top + at.height / 2 - around.top - around.height / 2 : at.top - around.top - 12;
   };
   box.addEventListener('wheel', (e) => {
     if (!e.ctrlKey && !e.metaKey) return;
@@ -93,8 +149,46 @@ export function zoomButtons(box) {
   return [
     make('button', { title: 'Smaller', onclick: () => box()?.zoom(1 / 1.25) }, '−'),
     make('button', { title: 'Larger', onclick: () => box()?.zoom(1.25) }, '+'),
-    make('button', { title: 'Whole width', onclick: () => box()?.zoom(null) }, '⤢'),
+    make('button', { title: 'Fit, as far as it can be read', onclick: () => box()?.zoom(null) }, '⤢'),
   ];
+}
+
+/** A list of links that is one stop of the Tab key: arrows, Home and End go through it. */
+export function arrows(list) {
+  const links = () => [...list.querySelectorAll('a')];
+  list.stop = () => {
+    const all = links();
+    const stop = all.find((a) => a.classList.contains('on')) ?? all[0];
+    for (const a of all) a.tabIndex = a === stop ? 0 : -1;
+  };
+  list.addEventListener('keydown', (e) => {
+    const all = links(), at = all.indexOf(document.activeElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[e.key];
+    if (to == null || at < 0) return;
+    e.preventDefault();
+    const next = all[Math.max(0, Math.min(all.length - 1, to))];
+    for (const a of all) a.tabIndex = a === next ? 0 : -1;
+    next.focus();
+  });
+}
+
+/** Names that are like a name that is not known: the same last part, or one that has it inside. */
+export function similar(name, names) {
+  const last = name.split('.').at(-1).toLowerCase();
+  const rank = (n) => {
+    const other = n.replace(/ .*/, '').split('.').at(-1).toLowerCase();
+    if (other === last) return 0;
+    if (other.startsWith(last) || last.startsWith(other)) return 1;
+    return other.includes(last) ? 2 : 3;
+  };
+  return names.map((n) => [rank(n), n]).filter(([r]) => r < 3).sort(([a], [b]) => a - b).slice(0, 6).map(([, n]) => n);
+}
+
+/** Says that there is nothing of a name, with links to similar ones. */
+export function unknown(kind, tab, name, names) {
+  const others = similar(name, names);
+  return make('div', { class: 'message unknown' }, `The program has no ${kind} ${name}.`,
+    ...(others.length ? [' Similar names: ', ...others.flatMap((n, i) => [i ? ', ' : '', make('a', { href: link(tab, n) }, n)])] : []));
 }
 
 const tip = document.getElementById('tip');

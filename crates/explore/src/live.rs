@@ -166,7 +166,7 @@ impl Live {
         }
     }
 
-    /// What the program consists of, made once per round.
+    /// What the program consists of, made once per round. That of an earlier round as long as the program is wrong.
     pub(crate) fn overview(&self) -> Result<Arc<Overview>, Refusal> {
         let version = self.shared().version;
         let mut kept = lock(&self.overview);
@@ -175,9 +175,17 @@ impl Live {
         {
             return Ok(overview.clone());
         }
-        let overview = Arc::new(self.with_program(|p| Ok(inspect::overview(p)))?);
-        *kept = Some((version, overview.clone()));
-        Ok(overview)
+        match self.with_program(|p| Ok(inspect::overview(p))) {
+            Ok(overview) => {
+                let overview = Arc::new(overview);
+                *kept = Some((version, overview.clone()));
+                Ok(overview)
+            }
+            Err(refusal) => match &*kept {
+                Some((_, overview)) => Ok(overview.clone()),
+                None => Err(refusal),
+            },
+        }
     }
 
     /// Notifies a connection of every round.

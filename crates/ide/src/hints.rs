@@ -1,13 +1,9 @@
 //! Inlay hints: what the annotator found out, beside the code.
 
-use taipan_annotator::{
-    Class, Desc, ListDef, Roots, Site, SomeKind, SomeValue, annotation_text, class_attributes,
-    dict_def, int_kind_name, list_def,
-};
+use taipan_annotator::{Class, Roots, SomeValue, annotation_text, class_attributes, short_text};
 use taipan_base::{File, TextRange};
 use taipan_code::scope::ScopeNode;
 use taipan_driver::Database;
-use taipan_graph::ObjId;
 
 use crate::body::{Body, distinct};
 use crate::index::{Role, file_index};
@@ -145,7 +141,7 @@ const MOST_ALTERNATIVES: usize = 3;
 fn short(home: &Home<'_>, roots: Roots, values: &[SomeValue]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for v in values {
-        let text = short_text(home, roots, v, 0);
+        let text = short_text(home.db, roots, v);
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -155,85 +151,4 @@ fn short(home: &Home<'_>, roots: Roots, values: &[SomeValue]) -> String {
         texts.push("…".to_owned());
     }
     texts.join(" | ")
-}
-
-/// An annotation in a few letters: `int>=0`, `str?` (may be None), `[A]`.
-fn short_text(home: &Home<'_>, roots: Roots, s: &SomeValue, depth: u32) -> String {
-    if depth > 3 {
-        return "…".to_owned();
-    }
-    let inner = |s: &SomeValue| short_text(home, roots, s, depth + 1);
-    let optional = |name: String, none: bool| match none {
-        true => format!("{name}?"),
-        false => name,
-    };
-    match &s.kind {
-        SomeKind::Impossible => "never".to_owned(),
-        SomeKind::Integer { nonneg, kind } => match int_kind_name(*kind) {
-            Some(name) => name,
-            None if *nonneg => "int>=0".to_owned(),
-            None => "int".to_owned(),
-        },
-        SomeKind::Bool => "bool".to_owned(),
-        SomeKind::Float => "float".to_owned(),
-        SomeKind::SingleFloat => "r_singlefloat".to_owned(),
-        SomeKind::Char { .. } => "char".to_owned(),
-        SomeKind::UniChar => "unichar".to_owned(),
-        SomeKind::Str { can_be_none, .. } => optional("str".to_owned(), *can_be_none),
-        SomeKind::Unicode { can_be_none } => optional("unicode".to_owned(), *can_be_none),
-        SomeKind::ByteArray { can_be_none } => optional("bytearray".to_owned(), *can_be_none),
-        SomeKind::List { site, can_be_none } => {
-            let def: std::sync::Arc<ListDef> = list_def(home.db, Site::new(home.db, roots, *site));
-            optional(format!("[{}]", inner(&def.item)), *can_be_none)
-        }
-        SomeKind::Dict { site, can_be_none } => {
-            let def = dict_def(home.db, Site::new(home.db, roots, *site));
-            let text = format!("{{{}: {}}}", inner(&def.key), inner(&def.value));
-            optional(text, *can_be_none)
-        }
-        SomeKind::Tuple(items) => {
-            let items: Vec<String> = items.iter().map(inner).collect();
-            format!("({})", items.join(", "))
-        }
-        SomeKind::Instance { class, can_be_none } => {
-            let name = class.map_or("object".to_owned(), |c| home.class_name(c));
-            optional(name, *can_be_none)
-        }
-        SomeKind::Pbc { descs, can_be_none } => {
-            let mut names: Vec<String> = descs.iter().map(|d| desc(home, d)).collect();
-            names.sort();
-            names.dedup();
-            if names.len() > MOST_ALTERNATIVES {
-                let more = names.len() - MOST_ALTERNATIVES;
-                names.truncate(MOST_ALTERNATIVES);
-                names.push(format!("+{more}"));
-            }
-            optional(names.join("|"), *can_be_none)
-        }
-        SomeKind::None => "None".to_owned(),
-        SomeKind::Iterator { container, .. } => format!("iter {}", inner(container)),
-        SomeKind::Builder { unicode: false, .. } => "StringBuilder".to_owned(),
-        SomeKind::Builder { unicode: true, .. } => "UnicodeBuilder".to_owned(),
-        SomeKind::Ptr(t) => t.to_string(),
-        SomeKind::Conflict => "conflict".to_owned(),
-        _ => annotation_text(home.db, roots, s)
-            .trim_start_matches("Some")
-            .to_owned(),
-    }
-}
-
-fn desc(home: &Home<'_>, d: &Desc) -> String {
-    let name = |id: &ObjId| match home.object(*id).as_deref() {
-        Some(taipan_interp::ObjData::Function(f)) => f.name.to_string(),
-        Some(taipan_interp::ObjData::Class(c)) => c.name.to_string(),
-        Some(taipan_interp::ObjData::Module { name }) => name.to_string(),
-        Some(taipan_interp::ObjData::Instance(i)) => home.class_name(i.class),
-        _ => "?".to_owned(),
-    };
-    match d {
-        Desc::Function(f) => name(f),
-        Desc::Class(c) => format!("class {}", name(c)),
-        Desc::Method { func, .. } | Desc::FrozenMethod { func, .. } => name(func),
-        Desc::Frozen(o) => name(o),
-    }
 }

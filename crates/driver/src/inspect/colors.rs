@@ -13,7 +13,7 @@ use crate::stages::drivers::color_of_name;
 /// The color of the variables of one name.
 #[derive(Serialize, Debug)]
 pub struct ColorRow {
-    /// `green` or `red`.
+    /// `green`, `red`, or `both` where it is green in some places alone.
     pub class: &'static str,
     /// The color in words, with the path from a red variable to where it becomes red.
     pub text: String,
@@ -38,7 +38,8 @@ pub fn colors(
                 let row = ColorRow {
                     class: match color {
                         NameColor::Green => "green",
-                        NameColor::Red(_) | NameColor::Both(_) => "red",
+                        NameColor::Red(_) => "red",
+                        NameColor::Both(_) => "both",
                     },
                     text: color.to_string(),
                 };

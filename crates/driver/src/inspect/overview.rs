@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taipan_annotator::{
-    CallInfo, Class, Spec, Target, annotation, annotation_text, class_attributes, class_def,
-    classes_of,
+    CallInfo, Class, Spec, Target, annotation, class_attributes, class_def, classes_of, short_text,
 };
 use taipan_base::{Db, File, LineIndex};
 use taipan_code::{CodeKind, code, code_spans, module_codes};
@@ -14,7 +13,7 @@ use taipan_graph::{Const, ObjId};
 use taipan_interp::{ModuleName, Name, ObjData, Object, module_global, module_named};
 
 use crate::inspect::Inspected;
-use crate::stages::drivers::jit_drivers;
+use crate::stages::drivers::{driver_variables, jit_drivers};
 
 /// What a program consists of.
 #[derive(Serialize, Debug)]
@@ -49,7 +48,7 @@ pub struct FunctionRow {
     pub file: Option<usize>,
     /// Its first line and its last one.
     pub lines: Option<(u32, u32)>,
-    /// Annotations of arguments and result.
+    /// Its arguments with their types, and the type of the result, in the author's words.
     pub signature: String,
     /// What it may call: places in [`Overview::functions`], sorted.
     pub calls: Vec<usize>,
@@ -73,7 +72,7 @@ pub struct ClassRow {
 pub struct AttributeRow {
     /// Its name.
     pub name: String,
-    /// Its annotation.
+    /// Its type, in the author's words.
     pub annotation: String,
     /// It is the same for all instances of a class: a method, or a constant.
     pub readonly: bool,
@@ -86,9 +85,9 @@ pub struct DriverRow {
     pub name: String,
     /// The function with its merge point: a place in [`Overview::functions`].
     pub function: Option<usize>,
-    /// Low-level types of what is known while compiling.
+    /// Names of the variables that are known while compiling.
     pub greens: Vec<String>,
-    /// Low-level types of what is not.
+    /// Names of the others that the driver has.
     pub reds: Vec<String>,
 }
 
@@ -144,7 +143,6 @@ pub fn overview(program: &Inspected<'_>) -> Overview {
         let mut all = specs.iter();
         all.position(|(_, s)| taipan_rtyper::func_sym_of(db, *s).is_ok_and(|sym| sym == *f))
     };
-    let types = |all: &[taipan_lltype::LLType]| all.iter().map(ToString::to_string).collect();
     Overview {
         target: program.program().target(db).to_string(),
         files: (paths.into_iter())
@@ -156,11 +154,14 @@ pub fn overview(program: &Inspected<'_>) -> Overview {
         functions,
         classes,
         drivers: (drivers.iter())
-            .map(|d| DriverRow {
-                name: d.name.clone(),
-                function: by_sym(&d.function),
-                greens: types(&d.greens),
-                reds: types(&d.reds),
+            .map(|d| {
+                let (greens, reds) = driver_variables(db, program.roots, &d.function);
+                DriverRow {
+                    name: d.name.clone(),
+                    function: by_sym(&d.function),
+                    greens,
+                    reds,
+                }
             })
             .collect(),
     }
@@ -174,20 +175,33 @@ fn function_row(
     spec: Spec,
 ) -> FunctionRow {
     let db = program.db;
-    let place = match program.function_data(spec).as_deref() {
-        Some(ObjData::Function(f)) => f.code.file(db).map(|file| {
-            let whole = code_spans(db, f.code).whole;
-            let last = whole.end.saturating_sub(1).max(whole.start);
-            (
-                file,
-                (lines.line(file, whole.start), lines.line(file, last)),
-            )
-        }),
-        _ => None,
+    let (place, names) = match program.function_data(spec).as_deref() {
+        Some(ObjData::Function(f)) => {
+            let place = f.code.file(db).map(|file| {
+                let whole = code_spans(db, f.code).whole;
+                let last = whole.end.saturating_sub(1).max(whole.start);
+                (
+                    file,
+                    (lines.line(file, whole.start), lines.line(file, last)),
+                )
+            });
+            (place, Some(code(db, f.code)))
+        }
+        _ => (None, None),
     };
     let annotated = annotation(db, spec);
-    let show = |s| annotation_text(db, program.roots, s);
-    let args: Vec<String> = annotated.signature.args.iter().map(show).collect();
+    // A specialised function has no argument for what it is specialised by.
+    let count = annotated.signature.args.len();
+    let names = names.filter(|c| c.argcount as usize == count);
+    let names = names.as_ref().map_or(&[][..], |c| &c.locals);
+    let show = |s| short_text(db, program.roots, s);
+    let args = annotated.signature.args.iter().enumerate();
+    let args: Vec<String> = args
+        .map(|(i, s)| match names.get(i) {
+            Some(name) => format!("{name}: {}", show(s)),
+            None => show(s),
+        })
+        .collect();
     let calls = called(&annotated).filter_map(|s| numbers.get(&s).copied());
     FunctionRow {
         name: name.to_owned(),
@@ -243,7 +257,7 @@ fn class_rows(program: &Inspected<'_>, lines: &mut Lines<'_>) -> Vec<ClassRow> {
                 attributes: (attributes.attrs.iter())
                     .map(|(name, a)| AttributeRow {
                         name: name.to_string(),
-                        annotation: annotation_text(db, program.roots, &a.value),
+                        annotation: short_text(db, program.roots, &a.value),
                         readonly: a.readonly,
                     })
                     .collect(),

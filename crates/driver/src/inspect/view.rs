@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use taipan_annotator::{Spec, annotation, annotation_text};
+use taipan_annotator::{Spec, annotation, short_text};
 use taipan_graph::VarId;
 use taipan_graph::text::print_graph;
 use taipan_interp::ObjData;
@@ -270,7 +270,7 @@ fn annotations(program: &Inspected<'_>, spec: Spec) -> Result<View, Failure> {
     let places = Places::of_spec(db, spec);
     let mut picture = Picture::default();
     let known = Known {
-        title: &|v| Some(annotation_text(db, program.roots, annotated.var(v))),
+        title: &|v| Some(short_text(db, program.roots, annotated.var(v))),
         class: &|_| "",
         line: &|at| places.as_ref()?.line(at),
     };

@@ -252,6 +252,35 @@ fn driver_name(db: &dyn Db, roots: Roots, driver: ObjId) -> String {
     name.unwrap_or("jitdriver").to_owned()
 }
 
+/// Names of the greens and of the reds of the driver whose merge point stands in a function. Reds that the driver
+/// leaves to be found are not there.
+pub(crate) fn driver_variables(
+    db: &dyn Db,
+    roots: Roots,
+    function: &FuncSym,
+) -> (Vec<String>, Vec<String>) {
+    let all = marked(db, LLFunction::new(db, roots, function.clone()));
+    let point = all.iter().find(|m| m.kind == MarkerKind::MergePoint);
+    let names = |which: &str| {
+        let value = point.and_then(|p| driver_attribute(db, roots, p.driver, which));
+        let items = match &value {
+            Some(Const::Tuple(items)) => items.to_vec(),
+            Some(Const::Obj(list)) => {
+                match taipan_interp::object(db, Object::new(db, roots.program(db), *list))
+                    .as_deref()
+                {
+                    Some(ObjData::List(items)) => items.to_vec(),
+                    _ => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        };
+        let names = items.iter().filter_map(Const::as_str);
+        names.map(str::to_owned).collect()
+    };
+    (names("greens"), names("reds"))
+}
+
 fn driver_attribute(db: &dyn Db, roots: Roots, driver: ObjId, name: &str) -> Option<Const> {
     let object = Object::new(db, roots.program(db), driver);
     match taipan_interp::object(db, object).as_deref() {

@@ -210,6 +210,34 @@ impl Page {
         ));
     }
 
+    /// Presses a key, by its name in the browser, such as `ArrowDown`.
+    pub(crate) fn key(&mut self, name: &str) {
+        let code = match name {
+            "Tab" => 9,
+            "End" => 35,
+            "Home" => 36,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            other => panic!("no code of the key {other}"),
+        };
+        for kind in ["rawKeyDown", "keyUp"] {
+            let params = json!({
+                "type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code,
+            });
+            self.call("Input.dispatchKeyEvent", params);
+        }
+    }
+
+    /// Changes the size of the window.
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
     /// Has the reader prefer `light` or `dark`.
     pub(crate) fn prefer(&mut self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
@@ -221,11 +249,33 @@ impl Page {
         let Some(folder) = std::env::var_os("TAIPAN_SHOTS") else {
             return;
         };
-        let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
-        let data = shot["data"].as_str().unwrap();
-        let path = std::path::Path::new(&folder).join(format!("{name}.png.base64"));
-        std::fs::write(path, data).unwrap();
+        let path = std::path::Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(path, self.png()).unwrap();
     }
+
+    /// A picture of the page.
+    pub(crate) fn png(&mut self) -> Vec<u8> {
+        let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        base64(shot["data"].as_str().unwrap())
+    }
+}
+
+/// The bytes that a text in base 64 stands for.
+fn base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text
+        .bytes()
+        .filter_map(|b| DIGITS.iter().position(|d| *d == b));
+    let (mut out, mut bits, mut count) = (Vec::new(), 0, 0);
+    for digit in digits {
+        bits = bits << 6 | digit as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count) as u8);
+        }
+    }
+    out
 }
 
 impl Drop for Page {

@@ -92,6 +92,11 @@ impl Explorer {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("main.py"), MAIN).unwrap();
         std::fs::write(folder.path().join("shapes.py"), SHAPES).unwrap();
+        Explorer::start_in(folder)
+    }
+
+    /// A server on `main.py` of a folder.
+    pub(crate) fn start_in(folder: tempfile::TempDir) -> Explorer {
         let mut child = Command::new(env!("CARGO_BIN_EXE_taipan"))
             .args(["explore", "main.py", "--no-cache", "--threads=2"])
             .current_dir(folder.path())
