@@ -179,14 +179,17 @@ pub enum TestEnd {
     Failed,
     /// An assert does not hold; the text is its explanation.
     Assertion,
+    /// The test ends the whole run; the text is an exit code and the reason.
+    Exit,
 }
 
 /// The classes of exceptions with such a meaning, by module and name.
-const ENDS: [(&str, &str, TestEnd); 6] = [
+const ENDS: [(&str, &str, TestEnd); 7] = [
     ("_taipan_testing", "Skipped", TestEnd::Skipped),
     ("unittest", "SkipTest", TestEnd::Skipped),
     ("_taipan_testing", "XFailed", TestEnd::ExpectedFailure),
     ("_taipan_testing", "Failed", TestEnd::Failed),
+    ("_taipan_testing", "Exit", TestEnd::Exit),
     ("_taipan_testing", "Explained", TestEnd::Assertion),
     ("_taipan_testing", "AssertionFailed", TestEnd::Assertion),
 ];

@@ -529,6 +529,46 @@ def test_size(size):
 }
 
 /// Warnings of Python code are recorded in interpreted tests.
+/// `pytest.exit()` ends the run, from translated tests and from those that are interpreted.
+#[test]
+fn a_test_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = |call: &str| {
+        format!(
+            "import pytest\n\ndef test_before():\n    assert 1 + 1 == 2\n\ndef test_end():\n    {call}\n\n\
+             def test_after():\n    assert 1 == 2\n"
+        )
+    };
+    for (call, code) in [
+        ("pytest.exit('the disk is full')", 2),
+        ("pytest.exit(reason='the disk is full', returncode=7)", 7),
+        ("pytest.exit('%s %s' % ('the disk', 'is full'), 0)", 0),
+        // Keywords are not translated.
+        ("pytest.exit('the disk is full', **{'returncode': 9})", 9),
+    ] {
+        std::fs::write(folder.path().join("test_end.py"), source(call)).unwrap();
+        let out = output(&folder, "--all -v");
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert_eq!(out.status.code(), Some(code), "{text}");
+        assert!(text.contains("test_end.py::test_before PASSED"), "{text}");
+        assert!(text.contains("! Exit: the disk is full !"), "{text}");
+        assert!(!text.contains("test_end.py::test_end"), "{text}");
+        assert!(!text.contains("test_after"), "{text}");
+    }
+}
+
+#[test]
+fn reasons_by_keyword() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "import pytest\n\ndef test_skip():\n    pytest.skip(reason='not here')\n\n\
+                  def test_fail():\n    pytest.fail(reason='not yet')\n";
+    std::fs::write(folder.path().join("test_reasons.py"), source).unwrap();
+    let out = output(&folder, "--engine native -v");
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(text.contains("test_skip SKIPPED (not here)"), "{text}");
+    assert!(text.contains("test_fail - Failed: not yet"), "{text}");
+}
+
 #[test]
 fn recorded_warnings() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,11 +13,11 @@ use taipan_llinterp::{LLError, LLInterpreter};
 use taipan_lltype::FuncSym;
 
 use crate::process::{Ended, Exit, record};
-use crate::report::{Comparison, Explanation, TestFailure, TestFrame, TestOutcome};
+use crate::report::{Comparison, Explanation, TestExit, TestFailure, TestFrame, TestOutcome};
 use taipan_driver::Database;
 use taipan_driver::parts::{GraphStage, StageProgram, short_name};
 
-/// Kinds of records. The first five come from `_taipan_testing`.
+/// Kinds of records. The first six come from `_taipan_testing`.
 mod kind {
     /// Explanation of an assert that does not hold.
     pub(super) const ASSERTION: u8 = b'a';
@@ -29,6 +29,8 @@ mod kind {
     pub(super) const POSITION: u8 = b'p';
     /// It says that its failure is expected.
     pub(super) const EXPECTED: u8 = b'x';
+    /// It ends the whole run.
+    pub(super) const EXIT: u8 = b'q';
     /// The test function has returned.
     pub(super) const RETURNED: u8 = b'k';
     /// An exception came out of it.
@@ -54,6 +56,8 @@ pub(super) struct Execution {
     pub(super) traceback: Vec<TestFrame>,
     /// The statement of the test module that failed, where it says so.
     pub(super) position: Option<Position>,
+    /// The test ends the whole run; its outcome does not count.
+    pub(super) exit: Option<TestExit>,
     pub(super) output: Vec<u8>,
     /// What else there is to say of a failure.
     pub(super) note: Option<String>,
@@ -176,6 +180,7 @@ fn kind_of(end: TestEnd) -> u8 {
         TestEnd::ExpectedFailure => kind::EXPECTED,
         TestEnd::Failed => kind::FAILED,
         TestEnd::Assertion => kind::ASSERTION,
+        TestEnd::Exit => kind::EXIT,
     }
 }
 
@@ -230,12 +235,17 @@ pub(super) fn interpret(ended: Ended, timeout: Duration) -> Execution {
         TestOutcome::Failed(TestFailure::Assertion(_) | TestFailure::Said(_))
     );
     let position = position(&ended.records).filter(|_| said_so);
+    let exit = match &outcome {
+        TestOutcome::Failed(TestFailure::Said(text)) => exit(text, &ended.records),
+        _ => None,
+    };
     let lines = ended.records.iter().find(|(k, _)| *k == kind::LINES);
     let lines = lines.and_then(|(_, bytes)| serde_json::from_slice(bytes).ok());
     Execution {
         outcome,
         traceback,
         position,
+        exit,
         output: ended.output,
         note: None,
         duration: ended.duration,
@@ -259,12 +269,28 @@ fn exception(
     match end.and_then(said) {
         Some((TestEnd::Skipped, text)) => TestOutcome::Skipped(text),
         Some((TestEnd::ExpectedFailure, text)) => TestOutcome::ExpectedFailure(text),
-        Some((TestEnd::Failed, text)) => TestOutcome::Failed(TestFailure::Said(text)),
+        Some((TestEnd::Failed | TestEnd::Exit, text)) => {
+            TestOutcome::Failed(TestFailure::Said(text))
+        }
         Some((TestEnd::Assertion, text)) => {
             TestOutcome::Failed(TestFailure::Assertion(explanation(&text)))
         }
         None => TestOutcome::Failed(TestFailure::Exception { class, text }),
     }
+}
+
+/// The end of the whole run that a failure stands for: its text is that of the last such record.
+fn exit(text: &str, records: &[(u8, Vec<u8>)]) -> Option<TestExit> {
+    let (_, last) = records.iter().rev().find(|(k, _)| *k == kind::EXIT)?;
+    if last != text.as_bytes() {
+        return None;
+    }
+    let (code, reason) = text.split_once(' ')?;
+    Some(TestExit {
+        reason: reason.to_owned(),
+        // None was given.
+        code: code.parse().ok().filter(|code| *code >= 0),
+    })
 }
 
 /// The place that the last record with one names.

@@ -82,6 +82,7 @@ impl History {
             },
             traceback: Vec::new(),
             position: None,
+            exit: None,
             output: Vec::new(),
             note: None,
             lines: Vec::new(),

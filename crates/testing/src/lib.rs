@@ -37,8 +37,8 @@ use taipan_code::{CodeId, Origin};
 pub use coverage::{Coverage, FileCoverage};
 pub use executable::build_test;
 pub use report::{
-    CollectError, Collected, Comparison, Explanation, TestFailure, TestFrame, TestOutcome,
-    TestReport, TestReporter, TestResult,
+    CollectError, Collected, Comparison, Explanation, TestExit, TestFailure, TestFrame,
+    TestOutcome, TestReport, TestReporter, TestResult,
 };
 pub use select::Selection;
 
@@ -168,6 +168,7 @@ pub fn run(
             reporter,
             results: Vec::new(),
             failures: report.collected.errors.len(),
+            exit: None,
             executed: Executed::default(),
         };
         for m in &modules {
@@ -181,6 +182,7 @@ pub fn run(
             }
         }
         report.coverage = options.coverage.then(|| run.executed.coverage(db));
+        report.exit = run.exit;
         report.results = run.results;
         history.set_last_failed(&report.results);
     }
@@ -218,6 +220,8 @@ struct Run<'a> {
     reporter: &'a mut dyn TestReporter,
     results: Vec<TestResult>,
     failures: usize,
+    /// A test has ended it.
+    exit: Option<TestExit>,
     executed: Executed,
 }
 
@@ -234,6 +238,8 @@ struct Pending<'a> {
     interpreted: HashMap<usize, String>,
     /// Tests that Python may have right where machine code fails.
     show_instances: HashSet<usize>,
+    /// Tests that end the whole run.
+    exits: HashMap<usize, TestExit>,
 }
 
 impl Pending<'_> {
@@ -249,9 +255,8 @@ impl Pending<'_> {
 
 impl Run<'_> {
     fn is_over(&self) -> bool {
-        self.options
-            .max_failures
-            .is_some_and(|n| self.failures >= n)
+        let enough = (self.options.max_failures).is_some_and(|n| self.failures >= n);
+        enough || self.exit.is_some()
     }
 
     /// Runs the tests of a file that have to be run.
@@ -264,6 +269,7 @@ impl Run<'_> {
             next: 0,
             interpreted: HashMap::new(),
             show_instances: HashSet::new(),
+            exits: HashMap::new(),
         };
         for (i, c) in module.cases.iter().enumerate() {
             let outcome = if let Some(problem) = &c.test.problem {
@@ -478,6 +484,7 @@ impl Run<'_> {
                     self.history.keep(db, &pending.cases[i].id, *f, &execution);
                 }
                 let worth_it = match &execution.outcome {
+                    _ if execution.exit.is_some() => false,
                     TestOutcome::Failed(
                         TestFailure::Exception { .. }
                         | TestFailure::Ended(_)
@@ -511,6 +518,9 @@ impl Run<'_> {
 
     /// Whether so many tests before this one have failed that it is not to be run.
     fn enough_before(&self, i: usize, pending: &Pending<'_>) -> bool {
+        if pending.exits.keys().any(|exit| *exit < i) {
+            return true;
+        }
         let waiting = pending.done[..i].iter().flatten();
         let failed = waiting.filter(|r| r.outcome.is_failure()).count();
         (self.options.max_failures).is_some_and(|n| self.failures + failed >= n)
@@ -541,6 +551,9 @@ impl Run<'_> {
         unchanged: bool,
     ) {
         self.executed.add(execution.lines);
+        if let Some(exit) = execution.exit {
+            pending.exits.insert(i, exit);
+        }
         let case = &pending.cases[i];
         let outcome = expected(&case.test, execution.outcome);
         let mut traceback = execution.traceback;
@@ -571,6 +584,11 @@ impl Run<'_> {
         while !self.is_over()
             && let Some(result) = pending.done.get_mut(pending.next).and_then(Option::take)
         {
+            // The test that ends the run has no outcome.
+            if let Some(exit) = pending.exits.remove(&pending.next) {
+                self.exit = Some(exit);
+                return;
+            }
             pending.next += 1;
             self.failures += usize::from(result.outcome.is_failure());
             self.reporter.finished(&result);
@@ -585,6 +603,7 @@ fn plain(outcome: TestOutcome) -> Execution {
         outcome,
         traceback: Vec::new(),
         position: None,
+        exit: None,
         output: Vec::new(),
         note: None,
         duration: Duration::ZERO,

@@ -29,6 +29,15 @@ impl TestOutcome {
     }
 }
 
+/// A test has ended the whole run (`pytest.exit()`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TestExit {
+    /// Why.
+    pub reason: String,
+    /// The exit code that it wants.
+    pub code: Option<i32>,
+}
+
 /// Why a test failed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TestFailure {
@@ -154,6 +163,8 @@ pub struct TestReport {
     pub results: Vec<TestResult>,
     /// It ended early, after so many failures as were allowed.
     pub stopped: bool,
+    /// It ended early since a test ended it.
+    pub exit: Option<TestExit>,
     /// How long it took.
     pub duration: Duration,
     /// Executed lines of functions, if they are asked for.

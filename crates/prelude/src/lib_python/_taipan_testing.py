@@ -585,6 +585,10 @@ class XFailed(Outcome):
     pass
 
 
+class Exit(Outcome):
+    """The whole run is over. Its text has the exit code in front, -1 without one."""
+
+
 class AssertionFailed(Exception):
     """AssertionError itself is taken not to occur in translated code."""
 
@@ -603,14 +607,18 @@ def report(kind, message):
             record = record[n:]
 
 
-def skip(msg='', allow_module_level=False):
+# Newer versions of pytest have `reason` where older ones have `msg`.
+
+def skip(msg='', allow_module_level=False, reason=''):
+    msg = msg or reason
     if not we_are_translated():
         raise Skipped(msg)
     report('s', msg)
     raise Skipped()
 
 
-def fail(msg='', pytrace=True):
+def fail(msg='', pytrace=True, reason=''):
+    msg = msg or reason
     if not we_are_translated():
         raise Failed(msg)
     report('f', msg)
@@ -624,6 +632,14 @@ def xfail(reason=''):
         raise XFailed(reason)
     report('x', reason)
     raise XFailed()
+
+
+def exit(msg='', returncode=-1, reason=''):
+    text = '%d %s' % (returncode, msg or reason)
+    if not we_are_translated():
+        raise Exit(text)
+    report('q', text)
+    raise Exit()
 
 
 def did_not_raise(name, position):

@@ -5,13 +5,14 @@ from _taipan_hooks import Config, UsageError, hookimpl, hookspec
 from _taipan_nodes import (
     Class, Collector, ExceptionInfo, File, Function, Generator, Instance, Item, Module, Session)
 from _taipan_testing import (
-    Failed, MarkGenerator, Param, Skipped, XFailed, as_marks, fail, skip, xfail)
+    Exit, Failed, MarkGenerator, Param, Skipped, XFailed, as_marks, exit, fail, skip, xfail)
 
 __version__ = '2.9.2'
 mark = MarkGenerator()
 skip.Exception = Skipped
 fail.Exception = Failed
 xfail.Exception = XFailed
+exit.Exception = Exit
 # The configuration of the run, where a `conftest.py` has hooks.
 config = Config()
 

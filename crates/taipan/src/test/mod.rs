@@ -168,10 +168,15 @@ fn failed(context: &Context, failure: &Failure) -> i32 {
     }
 }
 
+/// The exit code of a run that a test has ended without naming one, as in pytest.
+const ENDED: i32 = 2;
+
 /// The exit codes of pytest: 1 where anything failed, 5 where there was nothing to do.
 pub(crate) fn exit_code(report: &TestReport) -> i32 {
     let found = &report.collected;
-    if report.failures() > 0 {
+    if let Some(exit) = &report.exit {
+        exit.code.unwrap_or(ENDED)
+    } else if report.failures() > 0 {
         1
     } else if found.ids.is_empty() && found.skipped.is_empty() {
         5

@@ -323,9 +323,10 @@ pub(crate) fn details(db: &Database, style: Style, report: &TestReport) -> Strin
     }
     out += &interpreted(style, report);
     if report.stopped {
-        let stop = match report.failures() {
-            1 => "stopping after 1 failure".to_owned(),
-            n => format!("stopping after {n} failures"),
+        let stop = match (&report.exit, report.failures()) {
+            (Some(exit), _) => format!("Exit: {}", exit.reason),
+            (None, 1) => "stopping after 1 failure".to_owned(),
+            (None, n) => format!("stopping after {n} failures"),
         };
         out += &format!("{}\n", style.rule('!', &stop));
     }
