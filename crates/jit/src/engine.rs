@@ -21,7 +21,7 @@ use crate::notes::{Note, Waits, note_number};
 use crate::program::JitProgram;
 pub use crate::residual::PortalCall;
 use crate::residual::{ResidualCounts, Stub};
-use crate::specialize::{Failure, MOST_BLOCKS, Setup, Specializer, Splits, Started};
+use crate::specialize::{Failure, MOST_BLOCKS, Setup, Shared, Specializer, Splits};
 use crate::state::Word;
 use crate::touches::Touches;
 use crate::world::World;
@@ -187,7 +187,7 @@ impl<'p> ResidualFunction<'p> {
             number,
             splits,
             of_driver: false,
-            started: Rc::default(),
+            shared: Rc::default(),
             most_blocks: MOST_BLOCKS,
             virtual_arguments: None,
             layouts: Rc::default(),
@@ -323,8 +323,8 @@ pub struct DriverCompiler<'p> {
     touches: Rc<Touches<'p>>,
     layouts: Rc<Layouts>,
     most_blocks: usize,
-    /// By driver: the greens for which there is a residual function.
-    started: RefCell<BTreeMap<u32, Started>>,
+    /// By driver.
+    shared: RefCell<BTreeMap<u32, Rc<Shared>>>,
 }
 
 impl<'p> DriverCompiler<'p> {
@@ -335,7 +335,7 @@ impl<'p> DriverCompiler<'p> {
             touches: Rc::new(Touches::new(program)),
             layouts: Rc::default(),
             most_blocks: MOST_BLOCKS,
-            started: RefCell::default(),
+            shared: RefCell::default(),
         }
     }
 
@@ -368,7 +368,7 @@ impl<'p> DriverCompiler<'p> {
             number,
             splits,
             of_driver: true,
-            started: (self.started.borrow_mut().entry(driver.number).or_default()).clone(),
+            shared: (self.shared.borrow_mut().entry(driver.number).or_default()).clone(),
             most_blocks: self.most_blocks,
             virtual_arguments,
             layouts: self.layouts.clone(),
@@ -384,7 +384,8 @@ impl<'p> DriverCompiler<'p> {
             arrived,
             world,
         )?;
-        setup.started.borrow_mut().insert(greens.to_vec());
+        let started = &setup.shared.started;
+        started.borrow_mut().insert(greens.to_vec());
         Ok(ResidualFunction(made))
     }
 }

@@ -265,7 +265,7 @@ impl<'p> Jit<'p> {
                 number,
                 splits: self.splits,
                 of_driver: false,
-                started: Rc::default(),
+                shared: Rc::default(),
                 most_blocks: MOST_BLOCKS,
                 virtual_arguments: None,
                 layouts: Rc::default(),

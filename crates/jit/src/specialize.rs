@@ -140,8 +140,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) splits: Splits,
     /// What is compiled is the portal of a driver.
     pub(crate) of_driver: bool,
-    /// The greens for which there are residual functions.
-    pub(crate) started: Started,
+    /// Of all residual functions of the driver.
+    pub(crate) shared: Rc<Shared>,
     /// When code has so many blocks what comes has to be short.
     pub(crate) most_blocks: usize,
     /// Virtual arguments of the portal, if any.
@@ -150,8 +150,14 @@ pub(crate) struct Setup<'a> {
     pub(crate) layouts: Rc<Layouts>,
 }
 
-/// The greens of a driver for which there are residual functions.
-pub(crate) type Started = Rc<RefCell<BTreeSet<Vec<Word>>>>;
+/// Lists of greens that all residual functions of a driver know.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Those for which there are residual functions.
+    pub(crate) started: RefCell<BTreeSet<Vec<Word>>>,
+    /// Those at whose merge point a call begins in which a loop of the interpreted program closed.
+    pub(crate) with_loops: RefCell<BTreeSet<Rc<[Word]>>>,
+}
 
 /// The compiler that was generated for a portal, and the residual function that it is
 /// writing.
@@ -167,7 +173,7 @@ pub(crate) struct Specializer<'p> {
     pub(crate) residual: Residual,
     splits: Splits,
     of_driver: bool,
-    started: Started,
+    shared: Rc<Shared>,
     pub(crate) most_blocks: usize,
     /// Global merge points of the portal.
     global_seen: Seen,
@@ -232,7 +238,7 @@ impl<'p> Specializer<'p> {
             residual,
             splits: setup.splits,
             of_driver: setup.of_driver,
-            started: setup.started.clone(),
+            shared: setup.shared.clone(),
             most_blocks: setup.most_blocks,
             global_seen: Seen::new(),
             flat_seen: flat::FlatSeen::default(),

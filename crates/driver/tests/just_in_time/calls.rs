@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::support::jit::{database, outcome};
+use crate::support::jit::{database, outcome, report_of};
 use expect_test::expect;
 use taipan_driver::{Engine, JitOptions, JitReport};
 
@@ -299,6 +299,70 @@ fn chains_of_calls_are_inlined() {
         11: 1 calls
         12: 1 calls
         18: 1 calls
+    "#]]
+    .assert_eq(&text);
+}
+
+const INNER_LOOPS: &str = "
+from rpython.rlib.jit import JitDriver
+driver = JitDriver(greens=['pc', 'code'], reds=['n', 'total'])
+class Code(object):
+    _immutable_fields_ = ['ops', 'callee']
+    def __init__(self, ops, callee):
+        self.ops = ops
+        self.callee = callee
+INNER = Code('aal', None)
+PLAIN = Code('aa', None)
+OUTER = [Code('c' * count + 'l', inner) for inner in [PLAIN, INNER] for count in [1, 4]]
+def run(code, n, total):
+    pc = 0
+    while pc < len(code.ops):
+        driver.jit_merge_point(pc=pc, code=code, n=n, total=total)
+        op = code.ops[pc]
+        pc += 1
+        if op == 'a':
+            total += n
+        elif op == 'c':
+            total = run(code.callee, 20, total)
+        else:
+            n -= 1
+            if n > 0:
+                pc = 0
+                driver.can_enter_jit(pc=pc, code=code, n=n, total=total)
+    return total
+def main(which):
+    return run(OUTER[which], 60, 0)
+";
+
+/// Functions of the interpreted program that have loops are called after the first time that one was compiled into its
+/// caller; others are inlined wherever they are called.
+#[test]
+fn functions_with_loops_are_called() {
+    let mut text = String::new();
+    for (which, called) in [
+        "one call",
+        "four calls",
+        "one call, a loop",
+        "four calls, loops",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let report = report_of(INNER_LOOPS, &[which as i64], 5, Engine::Native);
+        let (calls, adds) = (
+            &report.counts["residual"]["direct_call"],
+            &report.counts["residual"]["int_add"],
+        );
+        text += &format!(
+            "{called}: {calls} calls, {adds} additions, {} functions\n",
+            report.functions
+        );
+    }
+    expect![[r#"
+        one call: null calls, 2 additions, 1 functions
+        four calls: null calls, 10 additions, 2 functions
+        one call, a loop: 1 calls, 4 additions, 2 functions
+        four calls, loops: 4 calls, 4 additions, 2 functions
     "#]]
     .assert_eq(&text);
 }

@@ -558,19 +558,19 @@ fn several_drivers() {
         &report,
         &expect![[r#"
             5 functions
-            direct_call 14
-            exc_occurred 14
-            int_add 31
-            int_and 4
-            int_eq 9
-            int_floordiv 4
-            int_gt 14
-            int_lt 24
-            int_mod 6
-            int_mul 4
-            int_ne 6
-            int_sub 12
-            int_xor 7
+            direct_call 12
+            exc_occurred 12
+            int_add 24
+            int_and 3
+            int_eq 7
+            int_floordiv 3
+            int_gt 11
+            int_lt 11
+            int_mod 4
+            int_mul 3
+            int_ne 4
+            int_sub 10
+            int_xor 5
         "#]],
     );
 }

@@ -645,6 +645,7 @@ impl Specializer<'_> {
         let graph = self.graphs[state.frame().code as usize].clone();
         let followed = state.frames.len() > 1;
         if followed && !self.follows_loop(&state) {
+            self.note_loop(&state);
             return self.call_portal(world, state, op).map(Some);
         }
         let mut words = Vec::with_capacity(greens);
@@ -763,7 +764,7 @@ impl Specializer<'_> {
             false => (half, usize::MAX),
         };
         let blocks = self.residual.block_count();
-        blocks > in_any || blocks > in_existing && self.started.borrow().contains(greens)
+        blocks > in_any || blocks > in_existing && self.shared.started.borrow().contains(greens)
     }
 
     /// Jumps to an existing version of a merge point that is at least as general as the state. Compiles nothing else.
@@ -827,6 +828,15 @@ impl Specializer<'_> {
         })
     }
 
+    /// Notes that a loop closes in a call that was compiled into its caller. Later calls stay calls: they enter the
+    /// code of the whole function, and callers need no copies of the first round.
+    fn note_loop(&self, state: &JitState) {
+        let frame = state.frame();
+        if let (true, Some(began)) = (frame.closes, &frame.began) {
+            self.shared.with_loops.borrow_mut().insert(began.clone());
+        }
+    }
+
     /// Whether inlining a call of the portal with these greens exceeds a limit of recursion or depth.
     fn is_inside_itself(&self, state: &JitState, greens: &[Word]) -> bool {
         let mut depth = 0;
@@ -874,9 +884,10 @@ impl Specializer<'_> {
                 _ => otherwise,
             }
         };
+        let loops =
+            driver.enters_at_merge_point || self.shared.with_loops.borrow().contains(greens);
         ask(&driver.hooks.can_never_inline, false)
-            || (driver.enters_at_merge_point
-                && !ask(&driver.hooks.should_unroll_one_iteration, false))
+            || (loops && !ask(&driver.hooks.should_unroll_one_iteration, false))
     }
 
     /// Leaves the rest of a function that is called to its portal, which enters its own
