@@ -55,6 +55,9 @@ const MOST_FOLLOWED: usize = 1_500;
 const LARGE: usize = 2_000;
 const VERY_LARGE: usize = 4_000;
 
+/// Number of blocks of a function above which its merge points have fewer versions.
+const MANY_BLOCKS: usize = 600;
+
 /// Kinds of merge points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergePlace {
@@ -74,12 +77,14 @@ impl MergePlace {
         matches!(self, MergePlace::Between | MergePlace::Loop)
     }
 
-    /// Maximum number of versions, at a driver's merge point for each set of greens.
-    fn most_versions(self) -> usize {
+    /// Maximum number of versions, at a driver's merge point for each set of greens; fewer in a large function.
+    fn most_versions(self, is_large: bool) -> usize {
         match self {
             MergePlace::Full => 1,
             MergePlace::Inside => 8,
+            MergePlace::Between if is_large => 4,
             MergePlace::Between => 12,
+            MergePlace::Loop if is_large => 2,
             MergePlace::Loop => 5,
         }
     }
@@ -528,7 +533,8 @@ impl Specializer<'_> {
         place: MergePlace,
     ) -> Result<bool, Failure> {
         entries.retain(|e| e.0.assumed.is_none_or(|a| world.holds(a)));
-        let (most, of_driver) = (place.most_versions(), place.is_of_driver());
+        let is_large = self.residual.block_count() > MANY_BLOCKS;
+        let (most, of_driver) = (place.most_versions(is_large), place.is_of_driver());
         let (mut similar, mut forcing) = (None, None);
         let boxes = state.boxes.len();
         for (i, entry) in entries.iter().enumerate().rev() {
