@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What an editor and the page of `taipan explore` show of a new project: `tests/newcomer.py FOLDER`.
 
-`taipan` is the one on PATH. Exits with a text of what is not as it should be.
+`taipan` is the one on PATH. Exits with the text of the first failure.
 """
 
 import http.cookiejar

@@ -98,7 +98,7 @@ class Translation:
         done = self._run(["build", "--quiet", "--extension", "-o", module])
         if done.returncode != 0:
             folder.cleanup()
-            # Says what is wrong with places, if it is the program.
+            # The text has the mistakes of the program, with places.
             self._json("gc")
             raise TaipanError(done.stderr.strip())
         return Function(self.file, self.function, folder, module)

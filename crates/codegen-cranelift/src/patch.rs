@@ -112,7 +112,7 @@ fn in_bits(value: i64, bits: u32) -> Option<u32> {
 /// What is between functions, and in memory for code that nothing was put into: it traps on both machines.
 pub const TRAP: u8 = 0xcc;
 
-/// The code of a stub that goes on at an address.
+/// The code of a stub that jumps to an address.
 pub fn stub(address: usize) -> [u8; STUB] {
     let address = (address as u64).to_le_bytes();
     let mut stub = [TRAP; STUB];

@@ -158,7 +158,7 @@ impl Placement {
     }
 }
 
-/// A word without its address: where it is, the number of the external, and what is added.
+/// A word without its address: its place, the number of the external, and the addend.
 pub(crate) type OpenAddress = (usize, usize, i64);
 
 /// Whether a call at a place reaches an address, with room for what is added to it.

@@ -129,7 +129,7 @@ pub(crate) fn load_c(
 pub(crate) struct CPart {
     /// The object files.
     pub(crate) objects: Vec<Vec<u8>>,
-    /// What the C compiler is told where it links.
+    /// Options of the C compiler for linking.
     pub(crate) options: Vec<String>,
 }
 

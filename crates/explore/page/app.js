@@ -16,7 +16,7 @@ const main = document.getElementById('main');
 const list = document.getElementById('list');
 const search = document.getElementById('search');
 
-/** What the views are given: the last program that could be made, the state, and what was chosen. */
+/** Arguments of the views: the last program without mistakes, the state, and the selection. */
 const app = { program: null, state: null, function: null, class: null, get broken() { return (this.state?.errors ?? 0) > 0; } };
 let shown = 0;
 

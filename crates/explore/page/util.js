@@ -21,7 +21,7 @@ async function read(request) {
   }
 }
 
-/** Replies about a program that was right, by their addresses: what was asked for last comes last. */
+/** Replies about a program that was right, by their addresses: the latest request is the last. */
 const replies = new Map();
 const MOST_REPLIES = 200;
 
@@ -104,7 +104,7 @@ export function picture(svg, { links = null, zoom = 1 } = {}) {
   };
   // The whole picture, or as much of it as leaves its text large enough to be read.
   const fitting = () => Math.max(READABLE, Math.min(1, (box.clientWidth - 14) / width, (box.clientHeight - 14) / height));
-  /** Scrolls to where one begins to read: the first block, or what is `.tp-here`. */
+  /** Scrolls to the element `.tp-here`, or to the first block. */
   box.open = () => {
     const start = box.querySelector('.tp-here, .tp-start');
     if (!start) return;

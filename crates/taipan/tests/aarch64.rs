@@ -1,4 +1,4 @@
-//! Taipan itself on aarch64: a build for that machine runs under QEMU, and does what the build for this machine does.
+//! Taipan itself on aarch64: a build for that machine runs under QEMU, with the results of the build for this machine.
 //!
 //! `TAIPAN_AARCH64` names the executable, made by
 //!

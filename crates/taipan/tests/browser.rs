@@ -144,7 +144,7 @@ fn edits(browser: &Browser) {
     page.wait("document.getElementById('problems').hidden");
 }
 
-/// A broken program leaves what is shown as it was, and says so; the page does not lose its place.
+/// A program with a mistake leaves the page as it was, with a note; the scroll position stays.
 fn broken(browser: &Browser) {
     let (server, mut page) = page(browser, "#/function/main.total");
     page.wait("document.querySelector('.pane[data-stage=annotations] svg')");
@@ -279,7 +279,7 @@ fn patience(browser: &Browser) {
     page.ask("location.hash = '#/function/main.interpret'");
     page.wait("!document.getElementById('working').hidden");
     page.wait("document.querySelector('.bar h2')?.textContent === 'main.interpret' && document.getElementById('working').hidden");
-    // What is green and what is red is said by names, too.
+    // Greens and reds are named, too.
     page.wait("document.getElementById('colors').textContent.includes('green: code')");
     page.wait("document.getElementById('colors').textContent.includes('red: acc')");
     page.ask("location.hash = '#/jit'");
@@ -288,7 +288,7 @@ fn patience(browser: &Browser) {
 }
 
 /// In windows of any width, light and dark: nothing is cut off, nothing lies over something else, and text
-/// can be told from its background.
+/// differs from its background.
 fn layout(browser: &Browser) {
     let (_server, mut page) = page(browser, "#/function/main.total");
     for (width, height) in [(1400, 900), (1000, 800), (700, 900), (400, 800)] {

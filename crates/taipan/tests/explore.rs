@@ -267,7 +267,7 @@ fn edits_are_followed_and_the_timeline_says_what_ran_and_why() {
             _ => {}
         }
     }
-    // Names, of which somebody could make something: no numbers of the database's.
+    // Names a reader knows, without numbers of the database.
     for s in spans {
         let key = s["key"].as_str().unwrap_or("");
         assert!(!key.contains("Id("), "{s}");

@@ -78,7 +78,7 @@ impl Declared<'_> {
         }
     }
 
-    /// The type of a result: nothing is said of what is not negative, since Python has no such type.
+    /// The type of a result: integers that are not negative are plain ones, since Python has no such type.
     fn result(&mut self, s: &SomeValue) -> Result<String, String> {
         self.value(s, Self::result)
     }

@@ -15,7 +15,7 @@ use crate::stages::{GraphStage, StageProgram};
 fn without_links(collector: Collector) -> Option<&'static str> {
     match collector {
         Collector::Generational | Collector::None => None,
-        Collector::Ref => Some("nothing tells it when C gives up its last reference"),
+        Collector::Ref => Some("it does not learn when C gives up its last reference"),
         Collector::Boehm => Some("libgc takes no roots that depend on a count"),
     }
 }

@@ -225,7 +225,7 @@ fn some_collectors_have_no_links() {
     }
     expect![[r"
         generational: compiles
-        TP0504: the collector ref does not have rpython.rlib.rawrefcount: nothing tells it when C gives up its last reference (place: true)
+        TP0504: the collector ref does not have rpython.rlib.rawrefcount: it does not learn when C gives up its last reference (place: true)
         TP0504: the collector boehm does not have rpython.rlib.rawrefcount: libgc takes no roots that depend on a count (place: true)
         none: compiles
     "]]

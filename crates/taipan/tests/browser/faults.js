@@ -1,5 +1,5 @@
-// What is wrong with the layout of the page, in words: what is cut off, lies over something else, or cannot be told
-// from its background.
+// Faults of the layout of the page, in words: elements that are cut off, overlap, or hardly differ from their
+// background.
 (() => {
   const faults = [];
   const named = (e) => `${e.tagName.toLowerCase()}${e.id ? `#${e.id}` : ''}${e.className && e.className.baseVal == null ? `.${e.className.replaceAll(' ', '.')}` : ''} "${(e.textContent || e.title || '').slice(0, 30)}"`;

@@ -31,7 +31,7 @@ pub(in super::super) const INTS: [Reg; 8] = [
 ];
 pub(in super::super) const POOL: [Reg; 5] = [Reg(9), Reg(10), Reg(11), Reg(12), Reg(13)];
 
-/// The relocation of a call, and what is added to the address.
+/// The relocation of a call, and its addend.
 pub(in super::super) const CALL: (RelocKind, i64) = (RelocKind::Aarch64Call, 0);
 
 /// Used within an instruction of this file only. Stubs overwrite it as well.

@@ -92,7 +92,7 @@ pub(super) enum Shift {
     SignedRight,
 }
 
-/// How many bits a load reads, and what it fills the others with.
+/// Number of bits that a load reads, and the value of the other bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Width {
     Unsigned8,

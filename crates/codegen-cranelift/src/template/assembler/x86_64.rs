@@ -28,7 +28,7 @@ pub(in super::super) const UNIT_RESULT: Reg = RAX;
 pub(in super::super) const INTS: [Reg; 6] = [RDI, RSI, RDX, RCX, R8, R9];
 pub(in super::super) const POOL: [Reg; 5] = [RSI, RDI, R8, R9, R10];
 
-/// The relocation of a call, and what is added to the address.
+/// The relocation of a call, and its addend.
 pub(in super::super) const CALL: (RelocKind, i64) = (RelocKind::PcRel32, -4);
 
 /// Conditions, by their numbers in instructions.
