@@ -168,7 +168,7 @@ pub(crate) fn find(it: &mut Interp, module: Ref) -> Result<RawExtension, Box<Dia
             (comments.collect(), Value::None)
         }
     };
-    let comments = Value::tuple(comments.into());
+    let comments = Value::tuple(comments);
     let found = it.load("_taipan_extension").and_then(|m| {
         let arguments = [Value::Ref(module), comments, only];
         it.call_method(&Value::Ref(m), "exports", &arguments)
