@@ -235,7 +235,9 @@ impl Stage for Simplified {
 
     fn make(db: &dyn Db, f: LLFunction, recorder: &Recorder<'_>) -> Option<LLGraph> {
         let graph = entered(db, f.roots(db), f.sym(db))?.ok()?;
-        Some(with_passes(db, f, |p| simplify_graph(&graph, recorder, p)))
+        // Where the annotator found a mistake, the graph has nothing behind its first block. `explain` of an edit reads it.
+        let is_broken = graph.block(graph.startblock).exits.is_empty();
+        (!is_broken).then(|| with_passes(db, f, |p| simplify_graph(&graph, recorder, p)))
     }
 }
 
