@@ -16,7 +16,7 @@ pub const STUB: usize = 16;
 /// Largest distance of a call, in bytes.
 pub const CALL_REACH: usize = if AARCH64 { 1 << 27 } else { 1 << 31 };
 
-/// Largest page of memory that systems have on this machine. What has to begin with a page of its own begins at
+/// Largest page of memory that systems have on this machine. Data that needs its own pages begins at
 /// a multiple of this, so that the layout does not depend on the system.
 pub const LARGEST_PAGE: usize = if AARCH64 { 64 << 10 } else { 4 << 10 };
 
@@ -109,7 +109,7 @@ fn in_bits(value: i64, bits: u32) -> Option<u32> {
     (-largest..largest).contains(&value).then_some(value as u32)
 }
 
-/// What is between functions, and in memory for code that nothing was put into: it traps on both machines.
+/// The filling between functions, and of free memory for code: it traps on both machines.
 pub const TRAP: u8 = 0xcc;
 
 /// The code of a stub that jumps to an address.

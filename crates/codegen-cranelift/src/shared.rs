@@ -1,6 +1,6 @@
 //! Code for shared objects.
 //!
-//! Code is compiled once for every use. What it needs an absolute address for are instructions
+//! Code is compiled once for every use. Absolute addresses are in it as instructions
 //! that load a constant; in a shared object the address is read from the table that the linker
 //! makes, relative to the instruction:
 //!

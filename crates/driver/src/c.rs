@@ -149,7 +149,7 @@ pub(crate) fn compile_part(
     })
 }
 
-/// What files of shared objects are compiled with besides: later options count.
+/// Further options for files of shared objects; later options count.
 const SHARED: [&str; 2] = ["-fPIC", "-fno-semantic-interposition"];
 
 /// What files of libraries are compiled with besides: later options count.

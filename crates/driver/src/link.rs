@@ -44,7 +44,7 @@ pub(crate) fn link_with_cache(
     })
 }
 
-/// What shared objects are made of, beside their C parts.
+/// The parts of a shared object beside its C part.
 pub(crate) struct SharedObjects<'a> {
     /// The program's object files.
     pub(crate) objects: &'a [&'a [u8]],

@@ -166,7 +166,7 @@ impl Live {
         }
     }
 
-    /// What the program consists of, made once per round. That of an earlier round as long as the program is wrong.
+    /// Functions, classes and files of the program, made once per round. Those of an earlier round while the program has mistakes.
     pub(crate) fn overview(&self) -> Result<Arc<Overview>, Refusal> {
         let version = self.shared().version;
         let mut kept = lock(&self.overview);

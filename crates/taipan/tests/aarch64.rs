@@ -124,7 +124,7 @@ fn fixtures() -> Done {
     Ok(())
 }
 
-/// What is known of a program, its C, and results of interpreted and compiled functions.
+/// Stages of a program, its C, and results of interpreted and compiled functions.
 fn analysis() -> Done {
     for args in [
         &["check", "quill/targetquill.py"][..],

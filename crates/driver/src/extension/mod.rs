@@ -164,7 +164,7 @@ struct Module {
     places: Vec<(String, usize)>,
 }
 
-/// The program, and what it offers.
+/// The program, and its offered functions.
 fn made(
     db: &Database,
     options: &LoadOptions,
@@ -215,7 +215,7 @@ fn compiled(
     Ok((image, described(db, program)))
 }
 
-/// The program, with types. What it offers is fit to be called.
+/// The program, with types. Fails if a function that it offers cannot be called from Python.
 fn typed_part(
     db: &Database,
     program: Program,
@@ -225,7 +225,7 @@ fn typed_part(
     typed_shared(db, program, timings, &extension_diagnostics, &mismatches)
 }
 
-/// What the C part says of the program.
+/// The contents of the C part.
 fn described(db: &Database, program: Program) -> Module {
     let offered = offered_extension(db, program);
     let places = offered.functions.iter().map(|f| {
@@ -258,7 +258,7 @@ pub(crate) fn shared_image(
 }
 
 /// The types of a program that is called from outside. Import time may offer functions that cannot be called
-/// (`problems`), and functions may return what cannot be passed (`mismatches`).
+/// (`problems`), and functions may return values that cannot be passed (`mismatches`).
 fn typed_shared(
     db: &Database,
     program: Program,

@@ -190,7 +190,7 @@ fn function_row(
         _ => (None, None),
     };
     let annotated = annotation(db, spec);
-    // A specialised function has no argument for what it is specialised by.
+    // A specialised function lacks the arguments that it is specialised by.
     let count = annotated.signature.args.len();
     let names = names.filter(|c| c.argcount as usize == count);
     let names = names.as_ref().map_or(&[][..], |c| &c.locals);

@@ -7,7 +7,7 @@ use taipan_workbench::Workbench;
 
 use crate::support::{check, check_without_python};
 
-/// What the cases share: PyObjects, and instances that are made in functions of their own.
+/// Definitions of all cases: PyObjects, and instances that are made in functions of their own.
 const LINKS: &str = "
 from rpython.rlib import rawrefcount, rgc
 from rpython.rlib.objectmodel import keepalive_until_here

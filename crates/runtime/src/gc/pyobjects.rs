@@ -316,7 +316,7 @@ fn links_change_while_a_collection_is_under_way() {
         }
     }
     *root(slot) = 0;
-    // What was reached before counts as alive in the collection that is under way.
+    // An object that was reached before is alive for the collection under way.
     major();
     major();
     let mut dead: Vec<usize> =
