@@ -19,6 +19,7 @@ mod flat;
 mod leave;
 mod memory;
 mod merge;
+mod merge_points;
 mod ops;
 mod position;
 mod predict;
